@@ -43,6 +43,8 @@ enum trace_tag {              /* of a word, its low bits */
  * with TRACE_ELEMENTS, as many words follow as there are lanes: which element of 4 bytes each of
  * them names (of compare-and-swaps of global memory; with an order, of all atomics there). */
 enum { TRACE_ELEMENTS = 64 };
+/* Of such a word: the compare-and-swap of the lane changed memory. */
+#define TRACE_SWAPPED 0x80000000u
 #define TRACE_SIZE(n, lanes, rounds) ((uint32_t)(n) << 14 | (uint32_t)(lanes) << 7 | (rounds))
 #define TRACE_SIZE_N(word) ((word) >> 14)
 #define TRACE_SIZE_LANES(word) ((word) >> 7 & 127)
@@ -109,6 +111,13 @@ struct trace_line {          /* a line of 128 bytes that an access touches */
     uint8_t from_l2, from_dram; /* sectors requested from L2, from DRAM */
 };
 
+/* Of lines that atomics of a launch name. */
+enum { TRACE_ATOMIC_BUCKETS = 1 << 12 };
+static inline uint32_t trace_atomic_bucket(uint32_t line)
+{
+    return line * 0x9e3779b1u >> 20;
+}
+
 struct trace_arena;
 struct trace_cta {
     uint32_t linear, warp_count;
@@ -147,6 +156,8 @@ struct emu_trace {
      * their linear index. */
     uint32_t heavy_count;
     const struct trace_cta **heavy;
+    /* By trace_atomic_bucket: requests of atomics of the whole launch. NULL: it has no atomics. */
+    const uint64_t *atomics;
     bool cut;   /* of some warp only a part is traced */
     bool again; /* the device has run the kernel before: its code is in caches */
     const struct trace_inst *insts;

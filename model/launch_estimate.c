@@ -117,7 +117,7 @@ static double cycles_over_time(const struct emu_counts *c, const struct timing_m
     sample_take(c, &h.rest, h.rest_instructions, m, all || o.kind != TIMING_NATIVE, &s);
     struct schedule in_order = {.trace = s.trace};
     if (m->scheduled) schedule_take(&s.trace, &in_order);
-    timing_run_lapse(&in_order.trace, m, &o, s.some ? &s.share : NULL, slots, l1_bytes, lapse, t);
+    timing_run_lapse(&in_order.trace, m, &o, &s.share, slots, l1_bytes, lapse, t);
     schedule_free(&in_order);
     scale_to_all(&s, m, t);
     *modelled = t->cycles;

@@ -75,15 +75,40 @@ static void add_access(struct loads *l, struct load *own, const struct timing_ma
     }
 }
 
+/* What an execution of a block's word stands for. */
+static double times_of(u32 word, double rest)
+{
+    const u32 level = TRACE_LEVEL_OF(word);
+    return level && level != TRACE_BARRIER ? (double)(1u << level) * rest : 1;
+}
+
+static void add_atomics(double *buckets, const struct trace_cta *c, const struct trace_warp *w)
+{
+    const double rest = trace_warp_rest(w);
+    double times = 1;
+    for (u32 at = 0; at < w->count; at++) {
+        const u32 *word = w->words + at;
+        if ((*word & 3) == TRACE_BLOCK) {
+            times = times_of(*word, rest);
+            continue;
+        }
+        at += trace_access_words(word);
+        for (u32 i = 0; (*word & 3) == TRACE_GLOBAL && i < TRACE_SIZE_N(word[2]); i++) {
+            const struct trace_line *n = &c->lines[word[1] + i];
+            if (n->how == COUNT_ATOMIC) buckets[trace_atomic_bucket(n->line)] += times;
+        }
+    }
+}
+
 static void add_accesses(struct loads *l, struct load *own, const struct timing_machine *m,
                          const struct trace_cta *c, const struct trace_warp *w)
 {
     const double rest = trace_warp_rest(w);
     u64 times = 1;
     for (u32 at = 0; at < w->count; at++) {
-        const u32 word = w->words[at], level = TRACE_LEVEL_OF(word);
+        const u32 word = w->words[at];
         if ((word & 3) == TRACE_BLOCK) {
-            times = level && level != TRACE_BARRIER ? (u64)((1u << level) * rest + 0.5) : 1;
+            times = (u64)(times_of(word, rest) + 0.5);
             continue;
         }
         if ((word & 3) != TRACE_SHARED)
@@ -294,6 +319,7 @@ static void put_share(struct sample *s, struct loads *l, const struct timing_mac
                       double otherwise)
 {
     u64 asked = 0, dram = 0;
+    s->share.stand_for_all = true;
     for (u32 i = 0; i < l->count; i++) {
         if (!l->of[i].taken) continue;
         asked += l->of[i].asked, dram += l->of[i].dram;
@@ -322,6 +348,21 @@ static void keep_taken(struct sample *s, const struct loads *l)
     for (u32 i = 0; i < l->count; i++) s->trace.sms_traced += l->of[i].taken ? l->of[i].sms : 0;
 }
 
+/* Of a large grid: how many times as many atomics come to a line as the run has, in the time of the run. */
+static void put_crowds(struct sample *s)
+{
+    const struct emu_trace *t = &s->trace;
+    s->crowds = timing_calloc(TRACE_ATOMIC_BUCKETS, sizeof *s->crowds);
+    for (u32 k = 0; k < t->cta_count; k++)
+        for (u32 w = 0; w < t->ctas[k]->warp_count; w++)
+            add_atomics(s->crowds, t->ctas[k], &t->ctas[k]->warps[w]);
+    for (u32 b = 0; b < TRACE_ATOMIC_BUCKETS; b++) {
+        const double all = (double)t->atomics[b] / s->scale;
+        s->crowds[b] = s->crowds[b] > 0 && all > s->crowds[b] ? all / s->crowds[b] : 1;
+    }
+    s->share.crowds = s->crowds;
+}
+
 void sample_take(const struct emu_counts *c, const struct emu_trace *t, double all,
                  const struct timing_machine *m, bool whole, struct sample *s)
 {
@@ -330,7 +371,9 @@ void sample_take(const struct emu_counts *c, const struct emu_trace *t, double a
     *s = (struct sample){.trace = *t, .scale = 1, .busy = 1};
     if (!t->instructions) return;
     if ((double)t->instructions < all) s->scale = all / traced;
-    if (whole || is_whole(c, m)) return;
+    const bool apart = whole || is_whole(c, m);
+    if (traced_in_part(c) && t->atomics && apart) put_crowds(s);
+    if (apart) return;
     loads_of(&l, t, m);
     const bool in_part = traced_in_part(c),
                all_needed = is_irregular(&l) ||
@@ -340,12 +383,14 @@ void sample_take(const struct emu_counts *c, const struct emu_trace *t, double a
         const double part = (double)choose(&l, taken) / (double)l.instructions;
         keep_taken(s, &l);
         s->busy = fmin(1, s->trace.sms_traced / (t->sms_traced * part));
-        if (!in_part) put_share(s, &l, m, part), s->some = true;
+        if (!in_part) put_share(s, &l, m, part);
     }
     loads_free(&l);
+    if (in_part && t->atomics) put_crowds(s);
 }
 
 void sample_free(struct sample *s)
 {
+    free(s->crowds);
     free(s->list);
 }

@@ -2,7 +2,7 @@
  *
  *     struct sample s;
  *     sample_take(counts, counts->trace, instructions, &machine, false, &s);
- *     timing_run_launch(&s.trace, &machine, &native, s.some ? &s.share : NULL, slots, l1_bytes, &t);
+ *     timing_run_launch(&s.trace, &machine, &native, &s.share, slots, l1_bytes, &t);
  *     cycles = t.cycles * s.scale;
  *     sample_free(&s);
  *
@@ -32,8 +32,8 @@ struct sample {
         trace; /* of the chosen SMs; it points into the launch's trace, but for its list of CTAs */
     double scale; /* all warp instructions / traced ones */
     double busy;  /* the average SM's work / that of the chosen ones */
-    bool some;    /* not all traced SMs were chosen */
     struct timing_share share;
+    double *crowds; /* what share.crowds points to */
     const struct trace_cta **list;
 };
 

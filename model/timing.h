@@ -141,12 +141,17 @@ struct timing_result {
 
 /* What some SMs have of the GPU that stand for all of them (model/sample.h). */
 struct timing_share {
+    /* Else they have their part of everything, by their number, and all but `crowds` is unused. */
+    bool stand_for_all;
     double l2;      /* the part that they ask of all that L2 and the network are asked */
     uint32_t ports; /* whole ones */
     /* So many, if each has as much to do as that one has that has most. */
     double slices, channels;
     /* SMs ask for the same lines: all slices are there for that, and slower. */
     bool same_loads, same_writes;
+    /* By trace_atomic_bucket: how many times as many atomics are made on these lines as the SMs of the run make. All
+     * of them wait for each other. NULL: as many. */
+    const double *crowds;
 };
 
 /* `slots`: CTAs that an SM has room for; `l1_bytes`: what shared memory leaves of it. */

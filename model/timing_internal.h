@@ -195,7 +195,9 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     double row_span; /* bytes of addresses whose rows are side by side, one in each channel */
     /* when each takes its next request */
     double network, *load_store, *port_in, *port_out, *slice, *channel;
-    double *all_slices; /* sampled: for what SMs ask of the same lines */
+    double *all_slices;   /* sampled: for what SMs ask of the same lines */
+    const double *crowds; /* struct timing_share; */
+    double *crowded;      /* when the lines of a bucket take their next atomic */
     struct timing_bank *banks;
     /* L1 of each SM */
     struct timing_line *l1;

@@ -100,6 +100,14 @@ static double take_slice(struct timing *c, u32 slice, const struct trace_line *n
                           service / c->mem.slice_rate);
 }
 
+/* Atomics on one line wait for each other, also those of SMs that are not executed. */
+static double take_crowded(struct timing *c, const struct trace_line *n, double now, double service)
+{
+    if (n->how != COUNT_ATOMIC || !c->mem.crowds) return now;
+    const u32 bucket = trace_atomic_bucket(n->line);
+    return timing_reserve(&c->mem.crowded[bucket], now, service * c->mem.crowds[bucket]);
+}
+
 /* The slot of a name. Pieces of the table are cleared at their first use: short launches use few. */
 static struct timing_event *event_of(const struct timing *c, const struct timing_events *e,
                                      u32 name)
@@ -131,7 +139,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
     if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
     service *= c->fold;
-    const double begin = take_slice(c, slice, n, sent, service);
+    const double begin = take_crowded(c, n, take_slice(c, slice, n, sent, service), service);
     if (c->lapse) time_lapse_l2(c, slice, requests, dram, sent, begin);
     double there = begin + service;
     struct timing_event *fill = event_of(c, &c->mem.fills, n->line);
@@ -275,18 +283,20 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
 }
 
 /* A compare-and-swap fails, and is tried again, if another one came between it and the load before it: on one element
- * they succeed one round trip apart. */
+ * they succeed one round trip apart. One that fails waits for nobody. */
 static void swap(struct timing *c, const u32 *elements, u32 lanes, double now,
                  struct timing_access *a)
 {
     const double least = (c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency) * c->fold,
                  trip = a->done - now < 2 * least ? a->done - now : 2 * least;
     for (u32 l = 0; l < lanes; l++) {
+        if (!(elements[l] & TRACE_SWAPPED)) continue;
         const struct timing_event *last = event_of(c, &c->mem.swaps, elements[l]);
         if (last->name == elements[l] + 1) at_least(a, last->when + trip, TIMING_ATOMIC);
     }
     for (u32 l = 0; l < lanes; l++)
-        set_event(event_of(c, &c->mem.swaps, elements[l]), elements[l], a->done);
+        if (elements[l] & TRACE_SWAPPED)
+            set_event(event_of(c, &c->mem.swaps, elements[l]), elements[l], a->done);
 }
 
 static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double now,
@@ -384,7 +394,9 @@ void timing_prepare_memory(struct timing *c, const struct timing_share *share, u
 {
     const struct timing_machine *m = c->m;
     struct timing_memory *mem = &c->mem;
-    mem->sampled = share;
+    mem->sampled = share && share->stand_for_all ? share : NULL;
+    mem->crowds = share ? share->crowds : NULL;
+    if (mem->crowds) mem->crowded = timing_take(&c->storage, TRACE_ATOMIC_BUCKETS, sizeof(double));
     mem->l2_map = timing_slices_of(m);
     divide(c);
     mem->load_store = timing_take(&c->storage, c->sms, sizeof(double));

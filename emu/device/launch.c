@@ -69,6 +69,9 @@ static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
                          .site = arena_array(a, struct cache_events, m->program->site_count),
                          .site_count = m->program->site_count,
                          .carry_out = m->counting->carry_out};
+    for (u32 i = 1; i < m->program->site_count && e->config.trace && !c->atomics; i++)
+        if (m->program->sites[i].kind == SITE_ATOMIC)
+            c->atomics = arena_array(e->launch_arena, u64, TRACE_ATOMIC_BUCKETS);
     return c;
 }
 

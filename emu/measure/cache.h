@@ -70,6 +70,7 @@ struct caches { /* of a launch */
     struct cache *l2;               /* the device's */
     struct cache_events *sm, *site; /* by SM, by site */
     uint32_t site_count;
+    uint64_t *atomics; /* by trace_atomic_bucket of a line: requests; NULL: not asked for */
     cache_carry_out *carry_out; /* compiled for this host: simd_cache.c */
 };
 

@@ -83,6 +83,20 @@ static inline void emu_trace_access(const struct emu_group *g, const struct emu_
     warp->count += 3;
     *first += requests;
 }
+/* The lanes of `swapped` have changed memory in the compare-and-swap that was traced last. */
+static inline void emu_trace_swaps(const struct emu_group *g, u32 w, u32 swapped)
+{
+    const u32 lanes = emu_lanes_of(g->exec[w]);
+    if (!g->worker->sites || !swapped || !emu_is_traced(g, w)) return;
+    const struct trace_warp *warp = &g->worker->trace->warps[g->first + w];
+    if (warp->count < lanes + 3) return;
+    u32 *word = warp->words + warp->count - lanes;
+    if ((word[-3] & 3) != TRACE_GLOBAL || !(word[-1] & TRACE_ELEMENTS) ||
+        TRACE_SIZE_LANES(word[-1]) != lanes)
+        return; /* it was of shared memory */
+    for (u32 left = g->exec[w]; left; left &= left - 1, word++)
+        if (swapped >> __builtin_ctz(left) & 1) *word |= TRACE_SWAPPED;
+}
 static inline void emu_trace_bank_conflict_passes(const struct emu_group *g,
                                                   const struct emu_uop *in, u32 w, u32 passes,
                                                   u32 lanes, u32 rounds)

@@ -214,7 +214,10 @@ static inline __attribute__((always_inline)) void through_l1(struct caches *c, u
             of_sm->l1 += sum.all, of_site->l1 += sum.all;
             of_sm->l1_hits += sum.hits, of_site->l1_hits += sum.hits;
         } else {
-            if (how == COUNT_ATOMIC) forget_l1(&l1, *request);
+            if (how == COUNT_ATOMIC) {
+                forget_l1(&l1, *request);
+                if (c->atomics) c->atomics[trace_atomic_bucket(CACHE_REQUEST_LINE(*request))]++;
+            }
             if (traced) {
                 trace_request(traced + number, *request,
                               how == COUNT_STORE ? 0 : count4(CACHE_REQUEST_SECTORS(*request)));

@@ -388,7 +388,7 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, co
     struct trace_warp *warp = &g->worker->trace->warps[g->first + w];
     u32 *word = trace_reserve_words(g->worker->trace, warp, LANES);
     for (u32 left = mask; left; left &= left - 1, warp->count++)
-        *word++ = (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4);
+        *word++ = (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4) & ~TRACE_SWAPPED;
 }
 
 /* The lanes that share an element with a later one are found by writing numbers: each lane writes its own

@@ -312,6 +312,7 @@ struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_m
     }
     if (count) qsort(list, count, sizeof(struct trace_cta *), by_linear);
     put_heavy(a, t, out);
+    out->atomics = m->caches ? m->caches->atomics : NULL;
     out->sms = m->sms;
     out->sms_traced = t->sms_traced;
     out->cta_count = count;

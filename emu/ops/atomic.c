@@ -286,6 +286,9 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
 
 #define ROW_OF(T, row) ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
 
+/* Known when the handlers are compiled. A trace says which compare-and-swaps changed memory. */
+#define IS_CAS(name) (__builtin_strncmp(#name, "cas", 3) == 0)
+
 #define HANDLERS(name, T, commutes, ...)                                                           \
     const struct emu_uop *emu_op_atom_##name(struct emu_group *g, const struct emu_uop *in)        \
     {                                                                                              \
@@ -304,7 +307,7 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
             struct combine *const kept = (commutes) && careful ? combine_of(g->worker, g->exec[w]) \
                                                                : NULL;                             \
             T *const d = ROW_OF(T, in->d), sum[LANES];                                             \
-            u32 left = g->exec[w];                                                                 \
+            u32 left = g->exec[w], swapped = 0;                                                    \
             if (careful && (commutes) && same(at, left) &&                                         \
                 !is_local(g, v, at[__builtin_ctz(left)])) { /* one for all */                      \
                 const u32 first = (u32)__builtin_ctz(left);                                        \
@@ -318,8 +321,10 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
                 for (int l = 0; l < LANES; l++) {                                                  \
                     T *const m = (T *)(void *)(k->host + (at[l] - k->low)), was = *m;              \
                     *m = name##_of(was, b[l], c[l], true);                                         \
+                    if (IS_CAS(name)) swapped |= (u32)(*m != was) << l;                            \
                     if (in->y) d[l] = was;                                                         \
                 }                                                                                  \
+                if (IS_CAS(name)) emu_trace_swaps(g, w, swapped);                                  \
                 continue;                                                                          \
             }                                                                                      \
             for (; left; left &= left - 1) {                                                       \
@@ -358,8 +363,10 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
                 }                                                                                  \
                 T *const m = (T *)(void *)p, was = *m;                                             \
                 *m = name##_of(was, b[l], c[l], global);                                           \
+                if (IS_CAS(name)) swapped |= (u32)(*m != was) << l;                                \
                 if (in->y) d[l] = was;                                                             \
             }                                                                                      \
+            if (IS_CAS(name)) emu_trace_swaps(g, w, swapped);                                      \
         }                                                                                          \
         return in + 1;                                                                             \
     }
@@ -392,6 +399,7 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
         if (g->worker->sites)
             emu_count_lanes(g, in, w, at, g->exec[w], (u32)v->width * v->count, v->at.space,
                             COUNT_ATOMIC);
+        u32 swapped = 0;
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             u8 b[64], c[16], old[64];
@@ -417,9 +425,11 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
                                   cas ? c : NULL);
             }
             if (!wanted) continue;
+            if (cas) swapped |= (u32)(memcmp(p, old, width) != 0) << l;
             for (u32 k = 0; k < v->count; k++)
                 lane_give(g, v->result[k], width, w, l, old + k * width);
         }
+        if (cas) emu_trace_swaps(g, w, swapped);
     }
     return in + 1;
 }

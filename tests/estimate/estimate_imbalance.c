@@ -113,3 +113,56 @@ Test(imbalance, warps_with_barriers_are_executed_to_their_end)
     }
     kernel_free(&k);
 }
+
+/* Each thread of q adds 4 times to one word. A slice carries out one lane's addition after another. */
+static const char one_hot_word[] = ".reg .u64 %a; ld.param.u64 %a, [p];"
+                                   "red.global.add.u32 [%a], 1; red.global.add.u32 [%a], 1;"
+                                   "red.global.add.u32 [%a], 1; red.global.add.u32 [%a], 1; ret;";
+
+Test(imbalance, a_hot_word_is_as_slow_in_a_large_grid)
+{
+    static const char *const names[] = {"titanv", "gtx480", "a100"};
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        struct kernel k = kernel_new(one_hot_word, emu_gpu_find(names[g]));
+        struct timing_machine m;
+        double last = 0;
+        (void)machine_of(emu_gpu_find(names[g]), &m);
+        for (uint32_t grid = 64; grid <= 4096; grid *= 4) {
+            const double took = cycles(&k, grid, 256, 0, 0),
+                         least = grid * 256.0 * 4 * m.atomic_interval;
+            cr_expect(took >= 0.98 * least, "%s, %u CTAs: %g cycles, the word takes %g", names[g],
+                      grid, took, least);
+            cr_expect(took >= last * 3.5, "%s, %u CTAs: %g cycles, a quarter takes %g", names[g],
+                      grid, took, last);
+            last = took;
+        }
+        kernel_free(&k);
+    }
+}
+
+/* All lanes try 8 times to exchange a value that the word does not have: nothing changes, and nobody waits for another
+ * one's round trip. */
+static const char failing_swaps[] =
+    ".reg .u64 %a; .reg .u32 %v, %i; .reg .pred %p; ld.param.u64 %a, [p]; mov.u32 %i, 0;"
+    "L: atom.global.cas.b32 %v, [%a], 7, 1; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 8; @%p bra L;"
+    "st.global.u32 [%a+64], %v; ret;";
+static const char adding_swaps[] =
+    ".reg .u64 %a; .reg .u32 %v, %o, %n; .reg .pred %p; ld.param.u64 %a, [p];"
+    "ld.global.cg.u32 %v, [%a]; L: mov.u32 %o, %v; add.u32 %n, %o, 1;"
+    "atom.global.cas.b32 %v, [%a], %o, %n; setp.ne.u32 %p, %v, %o; @%p bra L; ret;";
+
+Test(imbalance, only_swaps_that_succeed_wait_for_each_other)
+{
+    const struct emu_gpu *gpu = emu_gpu_find("titanv");
+    enum { CTAS = 16 };
+    struct kernel fail = kernel_new(failing_swaps, gpu), hot = kernel_new(one_hot_word, gpu),
+                  add = kernel_new(adding_swaps, gpu);
+    const double failing = cycles(&fail, CTAS, 256, 0, 0), plain = cycles(&hot, CTAS, 256, 0, 0),
+                 adding = cycles(&add, CTAS, 32, 0, 0), least = CTAS * 32 * 0.85 * gpu->l2_latency;
+    cr_expect(failing < 2.5 * plain, "8 swaps that fail take %g cycles, 4 additions %g", failing,
+              plain);
+    cr_expect(adding > least, "%g cycles, round trips one after another take %g", adding, least);
+    kernel_free(&fail);
+    kernel_free(&hot);
+    kernel_free(&add);
+}
