@@ -32,6 +32,7 @@ static u32 word(struct lower *L, const struct ptx_opnd *o, unsigned type)
 {
     struct ptx_opnd plain = *o;
     if (plain.kind == PTX_OPND_REG) {
+        if (plain.sel) plain.offset = 0; /* the letters of the selector, and not a number to add */
         plain.sel = PTX_SEL_NONE;
         plain.negated = false;
     }
