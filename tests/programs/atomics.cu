@@ -16,35 +16,37 @@ template <class T> __global__ void integers(T *to)
     atomicOr(&to[4], (T)1 << (i % 31));
     atomicXor(&to[5], i);
     atomicExch(&to[6], (T)7);
-    atomicAdd_block(&to[7], i);
-    atomicAdd_system(&to[8], i);
-    atomicMax_system(&to[9], i);
-    T old = to[10], seen;
+    atomicAdd_system(&to[7], i);
+    atomicMax_system(&to[8], i);
+    T old = to[9], seen;
     do {
         seen = old;
-        old = atomicCAS(&to[10], seen, seen + i);
+        old = atomicCAS(&to[9], seen, seen + i);
     } while (old != seen);
+    atomicAdd_block(&to[10 + blockIdx.x], i); // atomic among the threads of a block only
 }
 
 template <class T> static void run_integers(T every)
 {
-    std::vector<T> start(11, 0);
+    std::vector<T> start(14, 0);
     start[2] = (T)1000;
     start[3] = every;
     room<T> to(start);
     integers<T><<<4, 96>>>(to);
     const std::vector<T> got = to.get();
-    T sum = 0, max = 0, min = 1000, all = every, any = 0, odd = 0;
+    T sum = 0, max = 0, min = 1000, all = every, any = 0, odd = 0, of_block[4] = {};
     for (T i = 1; i <= THREADS; i++) {
         sum += i;
+        of_block[((int)i - 1) / 96] += i;
         max = i;
         min = min < i ? min : i;
         all &= (T)~((T)1 << (i % 31));
         any |= (T)1 << (i % 31);
         odd ^= i;
     }
-    const T want[] = {sum, max, min, all, any, odd, 7, sum, sum, max, sum};
-    for (int k = 0; k < 11; k++) CHECK(got[k] == want[k]);
+    const T want[] = {sum, max, min, all, any, odd, 7, sum, max, sum};
+    for (int k = 0; k < 10; k++) CHECK(got[k] == want[k]);
+    for (int k = 0; k < 4; k++) CHECK(got[10 + k] == of_block[k]);
 }
 
 __global__ void wrapping(unsigned *to, int *below)

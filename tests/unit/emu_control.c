@@ -589,7 +589,7 @@ static uint32_t all_ctas(uint32_t i)
 static const char grid_barrier[] =
     "mov.u64 %rd1, sum;\nmov.u64 %rd2, count;\nmov.u32 %r2, %nctaid.x;\nadd.u32 %r3, %c, 1;\nsetp.eq.u32 %p1, %t, 0;\n"
     "@!%p1 bra MEET;\nred.global.add.u32 [%rd1], %r3;\nmembar.gl;\natom.global.add.u32 %r4, [%rd2], 1;\n"
-    "L:\nld.volatile.global.u32 %r5, [%rd2];\nsetp.lt.u32 %p2, %r5, %r2;\n@%p2 bra L;\n"
+    "L:\nld.volatile.global.u32 %r5, [%rd2];\nsetp.lt.u32 %p2, %r5, %r2;\n@%p2 bra L;\nmembar.gl;\n"
     "MEET:\nbar.sync 0;\nld.volatile.global.u32 %r1, [%rd1];\n";
 Test(control, a_barrier_of_the_grid_made_of_atomics)
 {
