@@ -101,7 +101,7 @@ $B/$(SONAME): $(LIB) library/heddle.map
 # but where a sanitizer is to see what is allocated.
 HEAP := $(if $(filter release debug,$(MODE)),malloc calloc realloc aligned_alloc strdup free qsort mmap munmap)
 $B/libcuda.so.1: $(CUDA) $B/internal.a cuda/libcuda.map cuda/older.ld
-	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-z,nodelete -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
 	    $(CUDA) cuda/older.ld $B/internal.a $(foreach f,$(HEAP),-Wl,--defsym,$f=heap_$f) $(CUDA_LIBS) $(LIB_LIBS)
 # The runtime API is a program on it.
 $B/libcudart.so.13: $(RUNTIME) $B/libcuda.so.1 cuda/runtime/libcudart.map cuda/runtime/per_thread.ld

@@ -3,7 +3,8 @@
  *
  * The C library calls a function of on_exit() with the status of the program, the first that was registered as the
  * last. So this one is registered when the library is loaded, and runs after the program's own functions and static
- * destructors. A process that the program made by fork() ends as it is. */
+ * destructors. A process that the program made by fork() ends as it is. The library is linked with -z nodelete: the
+ * function must be there at the end, also of a program that has closed the library. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 
