@@ -1,7 +1,7 @@
 /* A check of determinism: a sum by atomicAdd of floats, whose result depends on the order of the additions.
  *
  *     make
- *     cc -Iinclude examples/check.c build/gcc-release/libheddle.a -lpcre2-8 -lpthread -lm -o check
+ *     cc -Iinclude examples/check.c build/gcc-release/libheddle.a -lpcre2-8 -lzstd -lpthread -lm -o check
  *     ./check suites/ptx
  */
 #include "heddle.h"

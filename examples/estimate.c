@@ -1,7 +1,7 @@
 /* An estimate of cycles: what a kernel would take on a TITAN V, and why.
  *
  *     make
- *     cc -Iinclude examples/estimate.c build/gcc-release/libheddle.a -lpcre2-8 -lpthread -lm -o estimate
+ *     cc -Iinclude examples/estimate.c build/gcc-release/libheddle.a -lpcre2-8 -lzstd -lpthread -lm -o estimate
  *     ./estimate suites/ptx
  */
 #include "heddle.h"

@@ -1,7 +1,7 @@
 /* Findings and faults as structures: a kernel with data races, and one that reads behind the end of its buffer.
  *
  *     make
- *     cc -Iinclude examples/findings.c build/gcc-release/libheddle.a -lpcre2-8 -lpthread -lm -o findings
+ *     cc -Iinclude examples/findings.c build/gcc-release/libheddle.a -lpcre2-8 -lzstd -lpthread -lm -o findings
  *     ./findings suites/ptx
  */
 #include "heddle.h"

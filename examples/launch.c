@@ -1,7 +1,7 @@
 /* A launch: y = a x + y on 1000 elements, with a search for data races.
  *
  *     make
- *     cc -Iinclude examples/launch.c build/gcc-release/libheddle.a -lpcre2-8 -lpthread -lm -o launch
+ *     cc -Iinclude examples/launch.c build/gcc-release/libheddle.a -lpcre2-8 -lzstd -lpthread -lm -o launch
  *     ./launch suites/ptx
  */
 #include <heddle.h>

@@ -1,7 +1,7 @@
 /* A recording: one run of a seeded order, and the same run again on a device with another seed.
  *
  *     make
- *     cc -Iinclude examples/record.c build/gcc-release/libheddle.a -lpcre2-8 -lpthread -lm -o record
+ *     cc -Iinclude examples/record.c build/gcc-release/libheddle.a -lpcre2-8 -lzstd -lpthread -lm -o record
  *     ./record suites/ptx run.rec
  */
 #include "heddle.h"

@@ -1,7 +1,7 @@
 /* Watched memory: the first writes to a sum that many threads add to.
  *
  *     make
- *     cc -Iinclude examples/watch.c build/gcc-release/libheddle.a -lpcre2-8 -lpthread -lm -o watch
+ *     cc -Iinclude examples/watch.c build/gcc-release/libheddle.a -lpcre2-8 -lzstd -lpthread -lm -o watch
  *     ./watch suites/ptx
  */
 #include "heddle.h"

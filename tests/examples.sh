@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 count=0
 for f in examples/*.c; do
     name=$(basename "$f" .c)
-    ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude "$f" "$1/libheddle.a" -lpcre2-8 -lpthread -lm \
+    ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror -Iinclude "$f" "$1/libheddle.a" -lpcre2-8 -lzstd -lpthread -lm \
         -o "$scratch/$name"
     case $name in
     record) "$scratch/$name" suites/ptx "$scratch/run.rec" ;;
