@@ -233,15 +233,16 @@ Test(program, writes_are_watched, .init = program_start_runs, .fini = program_st
                         "--watch 'latest[0]' ./app 0 mark",
                         heddle, orders[i]),
                      0);
-        /* of what is written in one quantum gpudet shows the last */
-        const bool all = strcmp(orders[i], "gpudet") != 0;
+        /* Of what is written in one quantum gpudet shows the last. random may put a store before a newer one of another
+         * CTA into the coherence order: such a store never changes memory. */
+        const bool all = strcmp(orders[i], "native") == 0 || strcmp(orders[i], "dab") == 0;
         const size_t shown = times("heddle: latest[1]: ");
         cr_expect(all ? shown == 40 : shown >= 1 && shown <= 40, "%s: %s", orders[i], said.data);
         cr_expect_eq(times(" of kernel 'mark', PTX line "), shown, "%s: %s", orders[i], said.data);
         cr_expect_eq(times(fill), 1, "%s: %s", orders[i], said.data);
         cr_expect_eq(times("heddle: latest[0]: no write\n"), 1, "%s: %s", orders[i], said.data);
-        cr_expect_eq(times("-> 17, store by thread (0,0,0) of CTA (17,0,0), "), all, "%s: %s",
-                     orders[i], said.data);
+        const size_t of_17 = times("-> 17, store by thread (0,0,0) of CTA (17,0,0), ");
+        cr_expect(all ? of_17 == 1 : of_17 <= 1, "%s: %s", orders[i], said.data);
     }
     cr_expect_eq(
         sh("HEDDLE_WATCH='latest,cuMemAlloc #1[99]' LD_LIBRARY_PATH='%s' ./app 0 mark", libraries),

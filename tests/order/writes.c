@@ -149,8 +149,11 @@ Test(writes, are_told_with_their_threads)
                 cr_expect_eq(s->line, 8 + s->element, "line %u", s->line);
                 if (s->element == 0) cr_expect_eq(s->after, s->cta * 64 + s->thread);
             }
-            for (unsigned t = 0; t < 256; t++)
-                for (int k = 0; k < 3; k++) cr_expect_eq(by_thread[k][t], 2, "%d %u", k, t);
+            /* random may put a plain store before a newer one into the coherence order: it never changes memory. */
+            for (unsigned t = 0; t < 256; t++) {
+                cr_expect(orders[o] ? by_thread[0][t] <= 2 : by_thread[0][t] == 2, "%u", t);
+                for (int k = 1; k < 3; k++) cr_expect_eq(by_thread[k][t], 2, "%d %u", k, t);
+            }
             cr_expect_eq(value[1], 512);
             cr_expect_eq(value[2], 255);
         }
@@ -202,7 +205,8 @@ Test(writes, are_of_whole_elements)
     }
 }
 
-/* A store is told of when another thread can see it: what the atomic behind a flag saw stands before. */
+/* A store is told of before another thread can see it: what the atomic behind a flag saw stands before. Late stores are
+ * loads of other threads that still see the older value (docs/random.md). */
 Test(writes, come_when_they_are_seen)
 {
     static const char body[] =
@@ -211,7 +215,6 @@ Test(writes, come_when_they_are_seen)
         "st.global.u32 [%d1+4], 1; st.global.u32 [%d1+8], 1; ret;\n"
         "other: ld.volatile.global.u32 %r2, [%d1+8]; ld.volatile.global.u32 %r3, [%d1+4];\n"
         "shl.b32 %r2, %r2, 1; or.b32 %r2, %r2, %r3; atom.global.exch.b32 %r1, [%d1+12], %r2; ret;";
-    bool swapped = false;
     for (uint64_t seed = 0; seed < 200; seed++) {
         static struct list l;
         l.count = 0;
@@ -221,13 +224,11 @@ Test(writes, come_when_they_are_seen)
             const struct seen *s = &l.list[i];
             if (s->element == 3)
                 cr_expect(!(s->after & 2) || value[2], "it saw what was not yet told");
-            swapped |= s->element == 2 && !value[1];
             value[s->element] = s->after;
             ever[s->element]++;
         }
         cr_expect(ever[1] == 1 && ever[2] == 1 && ever[3] == 1);
     }
-    cr_expect(swapped, "the second store is seen before the first, sometimes");
 }
 
 Test(writes, refuse_what_is_too_much)

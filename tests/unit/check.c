@@ -321,7 +321,7 @@ Test(check, json_has_what_the_page_says)
 {
     write_file("two.yaml", two_launches);
     json_t *o = check_json("check two.yaml --runs 12 --check memory", 7), *order, *p, *w;
-    cr_expect(json_integer_value(json_object_get(o, "version")) == 2);
+    cr_expect(json_integer_value(json_object_get(o, "version")) == 3);
     cr_expect_str_eq(text_at(o, "verdict"), "racy");
     cr_expect(json_integer_value(json_object_get(o, "exit_status")) == 7);
     cr_expect(json_is_false(json_object_get(o, "interrupted")));
