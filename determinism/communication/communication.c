@@ -18,6 +18,7 @@ struct atomic_word {    /* a word that atomics of this launch have accessed */
     uint64_t before[4]; /* the bytes' writers before the first of them */
     uint32_t node;      /* COMMUNICATION_SEVERAL: of several nodes */
     uint8_t bytes;      /* a bit for each */
+    uint8_t loaded;     /* those of them that the node had loaded before */
 };
 
 struct communication {
@@ -165,7 +166,13 @@ static void grow_atomics(struct communication *c)
     free(old);
 }
 
-static void add_atomic_word(struct communication *c, uint64_t offset, uint32_t size, uint32_t node)
+/* Of the node that executes an atomic: its CTA and its number there. */
+struct place {
+    uint32_t cta, local, node;
+};
+
+static void add_atomic_word(struct communication *c, uint64_t offset, uint32_t size,
+                            const struct place *by)
 {
     const uint64_t word = offset / 4 + 1;
     if (2 * (c->atomic_count + 1) > c->atomic_cap) grow_atomics(c);
@@ -173,35 +180,41 @@ static void add_atomic_word(struct communication *c, uint64_t offset, uint32_t s
     if (!w->word) {
         c->atomic_count++;
         w->word = word;
-        w->node = node;
-    } else if (w->node != node) w->node = COMMUNICATION_SEVERAL;
+        w->node = by->node;
+    } else if (w->node != by->node) w->node = COMMUNICATION_SEVERAL;
+    const uint32_t wanted = ((1u << size) - 1) << offset % 4;
+    const struct reader *r = wanted & ~w->bytes ? reader_find(&c->readers, by->cta) : NULL;
     for (uint32_t i = 0; i < size; i++) {
         const uint32_t b = (uint32_t)(offset % 4) + i;
-        if (!(w->bytes >> b & 1)) w->before[b] = shadow_byte(&c->shadow, offset + i) & ~SLOT_READ;
+        if (w->bytes >> b & 1) continue;
+        w->before[b] = shadow_byte(&c->shadow, offset + i) & ~SLOT_READ;
         w->bytes |= (uint8_t)(1u << b);
+        if (r && reader_has(r, by->local, offset + i)) w->loaded |= (uint8_t)(1u << b);
     }
     put(c, offset, size, slot_of(now_number(c), w->node));
 }
 
-static void add_atomic(struct communication *c, uint64_t offset, uint32_t size, uint32_t node)
+static void add_atomic(struct communication *c, uint64_t offset, uint32_t size,
+                       const struct place *by)
 {
     for (uint32_t n; size; offset += n, size -= n) {
         n = 4 - (uint32_t)(offset % 4);
         if (n > size) n = size;
-        add_atomic_word(c, offset, n, node);
+        add_atomic_word(c, offset, n, by);
     }
 }
 
-/* The launch ends: each word was read once. */
+/* The launch ends: each word was read once. What the word's only node had loaded already counts (end_reader). */
 static void end_atomic(struct communication *c, const struct atomic_word *w)
 {
+    const uint32_t bytes = w->bytes & ~(w->node == COMMUNICATION_SEVERAL ? 0u : w->loaded);
     const uint64_t offset = (w->word - 1) * 4;
     now(c)->atomic_words++;
     if (w->node == COMMUNICATION_SEVERAL) now(c)->several_words++;
     for (uint32_t b = 0, n; b < 4; b += n) {
         n = 1;
-        if (!(w->bytes >> b & 1)) continue;
-        while (b + n < 4 && w->bytes >> (b + n) & 1 && w->before[b + n] == w->before[b]) n++;
+        if (!(bytes >> b & 1)) continue;
+        while (b + n < 4 && bytes >> (b + n) & 1 && w->before[b + n] == w->before[b]) n++;
         if (slot_launch(w->before[b]) == now_number(c)) continue;
         if (add_read(c, w->before[b], w->node, n))
             add_edge(c, w->before[b], w->node, offset + b, n, 0);
@@ -239,9 +252,10 @@ static void add_range(struct communication *c, const struct emu_access *a, uint3
         reader_add(&c->readers, *r, &c->shadow, now_number(c), local, offset, size);
         return;
     }
-    const uint32_t node = c->unit == COMMUNICATION_KERNEL ? 0 : cta * nodes_of_cta(c) + local;
+    const bool one = c->unit == COMMUNICATION_KERNEL;
+    const uint32_t node = one ? 0 : cta * nodes_of_cta(c) + local;
     if (a->kind == EMU_STORE) put(c, offset, size, slot_of(now_number(c), node));
-    else add_atomic(c, offset, size, node);
+    else add_atomic(c, offset, size, &(struct place){one ? 0 : cta, local, node});
 }
 
 static void access(void *self, const struct emu_access *a)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reader *reader_of(struct readers *all, uint32_t cta)
+struct reader *reader_find(struct readers *all, uint32_t cta)
 {
     struct reader **at = &all->live, *r;
     for (; (r = *at); at = &r->next)
@@ -13,6 +13,13 @@ struct reader *reader_of(struct readers *all, uint32_t cta)
             r->next = all->live;
             return all->live = r;
         }
+    return NULL;
+}
+
+struct reader *reader_of(struct readers *all, uint32_t cta)
+{
+    struct reader *r = reader_find(all, cta);
+    if (r) return r;
     if ((r = all->spare)) all->spare = r->next;
     else if (!(r = calloc(1, sizeof *r))) abort();
     r->cta = cta;
@@ -59,6 +66,14 @@ static struct read_block *block_of(struct readers *all, struct reader *r, uint32
         r->block_count++;
     }
     return b;
+}
+
+bool reader_has(const struct reader *r, uint32_t local, uint64_t offset)
+{
+    if (!r->block_cap) return false;
+    const uint64_t key = (offset / READ_BLOCK << 10 | local) + 1;
+    const uint64_t at = offset % READ_BLOCK;
+    return r->blocks[place_of(r, key)].seen[at / 64] >> at % 64 & 1; /* of a free one: no bits */
 }
 
 /* ---- runs ------------------------------------------------------------------------------------- */

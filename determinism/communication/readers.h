@@ -37,11 +37,15 @@ struct readers {
     uint64_t memory, most_memory; /* bytes of the host: now, and at most */
 };
 
-/* The reader of a CTA, made if need be. */
+/* The reader of a CTA; NULL: it has read nothing. */
+struct reader *reader_find(struct readers *all, uint32_t cta);
+/* Likewise, made if need be. */
 struct reader *reader_of(struct readers *all, uint32_t cta);
 /* Adds what the node reads here for the first time to the runs. */
 void reader_add(struct readers *all, struct reader *r, struct shadow *s, uint32_t now,
                 uint32_t local, uint64_t offset, uint64_t size);
+/* Whether the node has read the byte. */
+bool reader_has(const struct reader *r, uint32_t local, uint64_t offset);
 /* By node, writer, address; adjacent ranges joined. */
 void reader_sort(struct reader *r);
 void reader_release(struct readers *all, struct reader *r);

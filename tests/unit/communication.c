@@ -379,6 +379,7 @@ struct reference {
     /* By (writer's launch, writer, reader; NODES: several), of the launch that ends. */
     bool moved[LAUNCHES + 1][NODES + 1][NODES + 1][BYTES];
     uint64_t edge_bytes, edges, scatter, gather, point_to_point;
+    bool has_read[NODES + 1][BYTES]; /* what was written before the launch; loads and atomics */
 };
 
 static void log_access(void *self, const struct emu_access *a)
@@ -396,6 +397,8 @@ static void log_access(void *self, const struct emu_access *a)
 static void reference_read(struct reference *r, struct version v, uint32_t to, uint32_t at)
 {
     struct communication_launch *l = &r->launches[r->launch];
+    if (r->has_read[to][at]) return;
+    r->has_read[to][at] = true;
     l->read++;
     if (!v.launch && v.node) l->from_host++;
     else if (!v.launch) l->initial++;
@@ -434,6 +437,7 @@ static void replay_log(struct reference *r)
     memset(atomic_node, 0, sizeof atomic_node);
     memset(atomic_byte, 0, sizeof atomic_byte);
     memset(r->moved, 0, sizeof r->moved);
+    memset(r->has_read, 0, sizeof r->has_read);
     for (size_t i = 0; i < r->count; i++) {
         const struct logged *x = &r->log[i];
         if (x->kind != EMU_STORE) l->loaded += x->size;
