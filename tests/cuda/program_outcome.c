@@ -102,9 +102,9 @@ static const char launches[] =
 static void same_end(const char *check, const char *kernel, int own, int want)
 {
     char line[200];
-    cr_expect_eq(
-        sh("'%s' run %s%s ./app %s %d", heddle, *check ? "--check " : "", check, kernel, own), want,
-        "%s", said.data);
+    cr_expect_eq(sh("'%s' run --threads 1 %s%s ./app %s %d", heddle, *check ? "--check " : "",
+                    check, kernel, own),
+                 want, "%s", said.data);
     const char *last = strstr(said.data, "heddle: 1 launches, ");
     cr_assert(last, "%s", said.data);
     snprintf(line, sizeof line, "%.*s", (int)(strstr(last, "thread instructions") - last), last);
@@ -112,9 +112,9 @@ static void same_end(const char *check, const char *kernel, int own, int want)
     cr_assert(end, "%s", said.data);
     char rest[200];
     snprintf(rest, sizeof rest, "%s", end);
-    cr_expect_eq(
-        sh("HEDDLE_CHECK=%s LD_LIBRARY_PATH='%s' ./app %s %d", check, libraries, kernel, own), want,
-        "%s", said.data);
+    cr_expect_eq(sh("HEDDLE_THREADS=1 HEDDLE_CHECK=%s LD_LIBRARY_PATH='%s' ./app %s %d", check,
+                    libraries, kernel, own),
+                 want, "%s", said.data);
     expect_output(line);
     expect_output(rest);
     cr_expect(times("done\n") == 1 && times("bye\n") == 1, "%s", said.data);
