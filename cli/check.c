@@ -1,6 +1,7 @@
 /* heddle check TARGET: one target under many seeds and orders, and whether its results are the same. */
 #include "cli/check.h"
 #include "cli/check_difference.h"
+#include "cli/check_output.h"
 #include "cli/check_program.h"
 
 #include "base/arena.h"
@@ -76,6 +77,7 @@ static int check_command_line(int argc, char **argv)
     c.request.name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length);
     c.request.program.argv = argv + o.rest;
     int status = ok && check_options(&c) ? check(&c) : bad_call(&o);
+    check_output_free(&c);
     program_release(&c.request.program);
     heddle_module_free(o.module);
     arena_free(arena);

@@ -55,6 +55,13 @@ bool check_output_options(struct check *c)
     return ok;
 }
 
+void check_output_free(struct check *c)
+{
+    const struct output_filter *f = c->request.ignored_output;
+    for (size_t i = 0; f && i < f->count; i++) regfree(&f->list[i]);
+    c->request.ignored_output = NULL;
+}
+
 static bool is_ignored(const struct output_filter *f, const char *line, size_t length)
 {
     char text[MOST_LINE];

@@ -11,6 +11,8 @@
 
 /* Reads the values of --ignore-output (POSIX extended regular expressions); false after an error. */
 bool check_output_options(struct check *c);
+/* Frees what check_output_options() compiled; it may not have been called. */
+void check_output_free(struct check *c);
 /* The run has ended, and all that it printed is in `file`: sets r->output and r->output_text. */
 void check_output_read(const struct check *c, int file, struct check_run *r);
 /* All runs have ended: sets c->output. */
