@@ -112,8 +112,8 @@ static void add_accesses(struct loads *l, struct load *own, const struct timing_
             continue;
         }
         if ((word & 3) != TRACE_SHARED)
-            add_access(l, own, m, c->lines + w->words[at + 1], TRACE_SIZE_N(w->words[at + 2]),
-                       times);
+            add_access(l, own, m, c->lines ? c->lines + w->words[at + 1] : NULL,
+                       TRACE_SIZE_N(w->words[at + 2]), times);
         at += trace_access_words(w->words + at);
     }
 }
