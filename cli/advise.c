@@ -140,7 +140,7 @@ static const char *const names[WHAT_IF_CHANGES] = {"", "coalesce", "bank-conflic
 static const char *const units[WHAT_IF_CHANGES] = {"", "sectors", "passes", "rounds"};
 static const char *const texts[WHAT_IF_CHANGES] = {
     "",
-    "Lanes of a warp access addresses that are far apart, and each sector of 32 bytes is moved for a few of them: let "
+    "Lanes of a warp access addresses that lie in many sectors, and each sector of 32 bytes is moved for a few of them: let "
     "consecutive lanes access consecutive addresses, by another layout or through a tile in shared memory.",
     "Lanes of a warp access different words of one bank of shared memory, which serves them one after another: pad the "
     "rows of the array by one element, or swizzle its columns.",

@@ -283,7 +283,7 @@ struct dealing {
     size_t *last;     /* behind its last one */
     double *seconds;  /* of each target: in all, */
     size_t *finished; /* of so many cells */
-    double began, told;
+    double began, shown;
     bool broken; /* the journal cannot be written */
 };
 
@@ -314,8 +314,8 @@ static void tell(struct dealing *d, bool last)
 {
     const struct sweep_run *r = d->run;
     const double now = now_is(), spent = now - d->began;
-    if (r->quiet || (!last && now - d->told < (isatty(STDERR_FILENO) ? 0.5 : 10))) return;
-    d->told = now;
+    if (r->quiet || (!last && now - d->shown < (isatty(STDERR_FILENO) ? 0.5 : 10))) return;
+    d->shown = now;
     fprintf(stderr, "heddle sweep: %zu of %zu cells, %zu failed", r->done, r->done + r->left,
             r->failed);
     if (r->done > r->from_cache && r->left)
@@ -443,7 +443,7 @@ int sweep_run(struct sweep_run *r)
                         .seconds = arena_array(a, double, n),
                         .finished = arena_array(a, size_t, n),
                         .began = now_is(),
-                        .told = now_is()};
+                        .shown = now_is()};
     struct sigaction how = {.sa_handler = on_signal};
     sigset_t ours, outside;
     sigemptyset(&how.sa_mask);

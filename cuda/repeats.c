@@ -14,7 +14,7 @@ struct repeat {
 
 static struct {
     struct repeat *list;
-    size_t count, room;
+    size_t count, capacity;
 } repeats;
 
 static uint64_t mix(uint64_t h, const char *text, size_t size)
@@ -67,9 +67,9 @@ bool repeats_add(const char *kernel, const struct emu_finding *f)
             repeats.list[i].times += f->count;
             return false;
         }
-    if (repeats.count == repeats.room) {
-        repeats.room = repeats.room ? 2 * repeats.room : 16;
-        repeats.list = realloc(repeats.list, repeats.room * sizeof *repeats.list);
+    if (repeats.count == repeats.capacity) {
+        repeats.capacity = repeats.capacity ? 2 * repeats.capacity : 16;
+        repeats.list = realloc(repeats.list, repeats.capacity * sizeof *repeats.list);
         if (!repeats.list) abort();
     }
     repeats.list[repeats.count++] = (struct repeat){.key = key, .text = name(kernel, f)};

@@ -371,9 +371,9 @@ void sample_take(const struct emu_counts *c, const struct emu_trace *t, double a
     *s = (struct sample){.trace = *t, .scale = 1, .busy = 1};
     if (!t->instructions) return;
     if ((double)t->instructions < all) s->scale = all / traced;
-    const bool apart = whole || is_whole(c, m);
-    if (traced_in_part(c) && t->atomics && apart) put_crowds(s);
-    if (apart) return;
+    const bool takes_all = whole || is_whole(c, m);
+    if (traced_in_part(c) && t->atomics && takes_all) put_crowds(s);
+    if (takes_all) return;
     loads_of(&l, t, m);
     const bool in_part = traced_in_part(c),
                all_needed = is_irregular(&l) ||

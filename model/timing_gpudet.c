@@ -479,11 +479,11 @@ static void account_lapse(struct timing *c, uint32_t scheduler, double parallel,
                           double end)
 {
     const struct timing_scheduler *s = &c->schedulers[scheduler];
-    const double told = parallel + gpudet_of(c)->o.barrier;
+    const double announced = parallel + gpudet_of(c)->o.barrier;
     time_lapse_part(c, scheduler, has_warps(c, s) ? TIMING_QUANTUM : TIMING_IDLE, s->last,
                     parallel);
-    time_lapse_part(c, scheduler, TIMING_QUANTUM, parallel, told);
-    time_lapse_part(c, scheduler, TIMING_COMMIT, told, committed);
+    time_lapse_part(c, scheduler, TIMING_QUANTUM, parallel, announced);
+    time_lapse_part(c, scheduler, TIMING_COMMIT, announced, committed);
     time_lapse_part(c, scheduler, TIMING_SERIAL, committed, end);
 }
 
