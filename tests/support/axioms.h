@@ -16,7 +16,7 @@
 #ifndef HEDDLE_TESTS_SUPPORT_AXIOMS_H
 #define HEDDLE_TESTS_SUPPORT_AXIOMS_H
 
-#include "determinism/litmus/litmus.h"
+#include "tests/support/litmus.h"
 
 enum axioms_model { AXIOMS_PTX, AXIOMS_TSO, AXIOMS_SC };
 enum { AXIOMS_OUTCOMES = 4096 };

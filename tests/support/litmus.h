@@ -1,4 +1,4 @@
-/* determinism/litmus/litmus.h: litmus tests: small programs of a few threads that race on purpose, and their outcomes.
+/* tests/support/litmus.h: litmus tests: small programs of a few threads that race on purpose, and their outcomes.
  *
  *     struct litmus t;
  *     const char *why = litmus_parse(&t, "W x 1; W.rel.gpu y 1 || R.acq.gpu y; R x");    // NULL: it is one
@@ -20,8 +20,8 @@
  *
  * Each thread is lane 0 of a warp of its own. The names of shapes are those of Alglave, Maranget, Tautschnig, "Herding
  * cats", TOPLAS 2014. What PTX allows is computed by tests/support/axioms.h, independently of this code. */
-#ifndef HEDDLE_DETERMINISM_LITMUS_LITMUS_H
-#define HEDDLE_DETERMINISM_LITMUS_LITMUS_H
+#ifndef HEDDLE_TESTS_SUPPORT_LITMUS_H
+#define HEDDLE_TESTS_SUPPORT_LITMUS_H
 
 #include "emu/emu.h"
 #include "emu/order.h"
