@@ -199,18 +199,36 @@ static struct verdict fit_special(const struct fit *c, const struct ptx_shape *s
     return bad(FITS, o);
 }
 
+/* An operand of the instruction, not an element of a list. */
+static bool is_whole_operand(const struct fit *c, const struct ptx_opnd *o)
+{
+    for (unsigned i = 0; i < c->inst->count; i++)
+        if (o == &c->inst->opnds[i]) return true;
+    return false;
+}
+
 /* ptxas takes the name of a function in place of a register in arithmetic, stores and atomics. */
 static bool takes_function(const struct fit *c, const struct ptx_shape *s, const struct ptx_opnd *o)
 {
     const enum ptx_unit unit = (enum ptx_unit)c->op->form->unit;
-    bool operand = false; /* of the instruction, not an element of a list */
-    for (unsigned i = 0; i < c->inst->count; i++) operand |= o == &c->inst->opnds[i];
-    if (!operand || o->sym->kind != PTX_SYM_FUNC || o->indexed || s->flags & PTX_REGISTER)
+    if (!is_whole_operand(c, o) || o->sym->kind != PTX_SYM_FUNC || o->indexed ||
+        s->flags & PTX_REGISTER)
         return false;
     if (unit != PTX_UNIT_IALU && unit != PTX_UNIT_IMUL && unit != PTX_UNIT_CVT &&
         !(c->op->form->effects & (PTX_WRITES | PTX_ATOMIC)))
         return false;
     return ptx_types[s->type].bits >= 32 && !(s->flags & (PTX_FIXED | PTX_CONSTANT));
+}
+
+/* The name of a function, where an address may stand. */
+static struct verdict fit_function(const struct fit *c, const struct ptx_opnd *o)
+{
+    if (o->offset) return bad(FUNC_OFFSET, o);
+    if (c->op->space && strcmp(c->op->form->name, "cvta") == 0) return bad(WRONG_SPACE, o);
+    if (c->without_abi) return bad(FUNC_NO_ABI, o);
+    if (c->m->version < 21 || (o->sym->func->is_entry && c->m->target.sm < 35))
+        return bad(NO_ADDRESS, o);
+    return bad(FITS, o);
 }
 
 static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
@@ -228,13 +246,7 @@ static struct verdict fit_named(const struct fit *c, const struct ptx_shape *s,
         c->m->address_size == 64)
         return bad(SHORT_ADDRESS, o);
     if (o->indexed && (sym->kind != PTX_SYM_VAR || !sym->var->dim_count)) return bad(NO_ARRAY, o);
-    if (sym->kind == PTX_SYM_FUNC && o->offset) return bad(FUNC_OFFSET, o);
-    if (sym->kind == PTX_SYM_FUNC && c->op->space && strcmp(c->op->form->name, "cvta") == 0)
-        return bad(WRONG_SPACE, o);
-    if (sym->kind == PTX_SYM_FUNC && c->without_abi) return bad(FUNC_NO_ABI, o);
-    if (sym->kind == PTX_SYM_FUNC &&
-        (c->m->version < 21 || (sym->func->is_entry && c->m->target.sm < 35)))
-        return bad(NO_ADDRESS, o);
+    if (sym->kind == PTX_SYM_FUNC) return fit_function(c, o);
     if (sym->kind == PTX_SYM_VAR) {
         if (sym->var->role == PTX_PARAM_LOCAL) return bad(PARAM_ADDRESS, o);
         if (c->op->space &&
@@ -252,11 +264,9 @@ static bool is_index(const struct ptx_sym *r)
 /* register+constant in place of a register, which ptxas adds. */
 static bool fits_sum(const struct fit *c, const struct ptx_shape *s, const struct ptx_opnd *o)
 {
-    bool operand = false; /* of the instruction, not an element of a list */
-    for (unsigned i = 0; i < c->inst->count; i++) operand |= o == &c->inst->opnds[i];
     const unsigned no = PTX_WRITTEN | PTX_CONSTANT | PTX_PIECE;
-    return operand && !o->sel && !o->negated && !(s->flags & no) && o->sym->vec == 1 &&
-           is_index(o->sym) && ptx_types[o->sym->type].bits >= 16 &&
+    return is_whole_operand(c, o) && !o->sel && !o->negated && !(s->flags & no) &&
+           o->sym->vec == 1 && is_index(o->sym) && ptx_types[o->sym->type].bits >= 16 &&
            ptx_types[o->sym->type].bits <= 64 && ptx_types[s->type].kind != PTX_FLOAT;
 }
 
