@@ -5,7 +5,7 @@
 #include "determinism/views/history.h"
 #include "determinism/views/views.h"
 
-struct agent { /* a resident warp */
+struct warp_views { /* a resident warp */
     uint32_t cta, writer;
     struct view now; /* what precedes its next operation */
     /* What a fence will add: strong reads have read it from releases of the CTA, or of others. */
@@ -30,23 +30,24 @@ struct views {
     uint64_t now;    /* messages and other events */
     uint64_t access; /* how many accesses there have been */
     struct histories histories;
-    struct agent *agents;   /* by slot and warp */
-    struct cta_views *ctas; /* by slot */
+    struct warp_views *warps; /* by slot and warp */
+    struct cta_views *ctas;   /* by slot */
     struct view sc;
-    bool has_fences; /* some agent has released something */
-    size_t agent_capacity, cta_capacity;
+    bool has_fences; /* some warp has released something */
+    size_t warp_capacity, cta_capacity;
 };
 
-static inline struct agent *views_agent(struct views *v, const struct emu_warp *who)
+static inline struct warp_views *views_of_warp(struct views *v, const struct emu_warp *who)
 {
-    return &v->agents[(size_t)who->slot * v->shape.warps_per_cta + who->warp];
+    return &v->warps[(size_t)who->slot * v->shape.warps_per_cta + who->warp];
 }
 static inline bool views_is_wide(const struct views *v, uint8_t scope)
 {
     return scope != EMU_SCOPE_CTA || v->settings.ignores_scopes;
 }
 /* What a release of the warp publishes now: its view, and all that it has written. */
-static inline void views_of_release(const struct views *v, const struct agent *g, struct view *out)
+static inline void views_of_release(const struct views *v, const struct warp_views *g,
+                                    struct view *out)
 {
     view_copy(out, &g->now);
     view_add_writer(out, g->writer, v->now);

@@ -3,7 +3,7 @@
 
 /* The fence begins release patterns: later strong writes publish the view. A fence of the CTA's scope leaves what a wider
  * one before it has published to other CTAs. */
-static void release(struct views *v, struct agent *g, bool wide)
+static void release(struct views *v, struct warp_views *g, bool wide)
 {
     struct publication *p = publication_new(&v->histories.pool), *old = g->released;
     struct published *by = &p->by[0];
@@ -18,7 +18,7 @@ static void release(struct views *v, struct agent *g, bool wide)
     v->has_fences = true;
 }
 
-static void fence(struct views *v, struct agent *g, const struct emu_sync *s)
+static void fence(struct views *v, struct warp_views *g, const struct emu_sync *s)
 {
     const bool wide = views_is_wide(v, s->scope);
     view_join(&g->now, &g->acquired);
@@ -34,7 +34,7 @@ static void fence(struct views *v, struct agent *g, const struct emu_sync *s)
     release(v, g, wide);
 }
 
-static void arrive(struct views *v, struct agent *g, const struct emu_sync *s)
+static void arrive(struct views *v, struct warp_views *g, const struct emu_sync *s)
 {
     struct view out;
     struct cta_views *c = &v->ctas[s->who->slot];
@@ -51,7 +51,7 @@ static void complete(struct views *v, const struct emu_sync *s)
     struct emu_warp who = *s->who;
     for (who.warp = 0; who.warp < v->shape.warps_per_cta; who.warp++)
         if (c->barriers[s->id % BARRIERS].waiting >> who.warp % 64 & 1)
-            view_join(&views_agent(v, &who)->now, released);
+            view_join(&views_of_warp(v, &who)->now, released);
     view_clear(released);
     c->barriers[s->id % BARRIERS].waiting = 0;
 }
@@ -66,7 +66,7 @@ static void begin_cta(struct views *v, const struct emu_warp *cta)
         c->barriers[b].waiting = 0;
     }
     for (who.warp = 0; who.warp < v->shape.warps_per_cta; who.warp++) {
-        struct agent *g = views_agent(v, &who);
+        struct warp_views *g = views_of_warp(v, &who);
         g->cta = who.cta;
         g->writer = who.cta * v->shape.warps_per_cta + who.warp;
         publication_release(&v->histories.pool, g->released);
@@ -85,7 +85,7 @@ void views_sync(struct views *v, const struct emu_sync *s)
         begin_cta(v, s->who);
         return;
     }
-    struct agent *g = views_agent(v, s->who);
+    struct warp_views *g = views_of_warp(v, s->who);
     switch (s->kind) {
     case EMU_SYNC_FENCE:
         fence(v, g, s);

@@ -21,9 +21,9 @@ struct views *views_new(void)
 /* What the warps of the last launch have published. */
 static void drop_agents(struct views *v)
 {
-    for (size_t i = 0; i < v->agent_capacity && v->has_fences; i++) {
-        publication_release(&v->histories.pool, v->agents[i].released);
-        v->agents[i].released = NULL;
+    for (size_t i = 0; i < v->warp_capacity && v->has_fences; i++) {
+        publication_release(&v->histories.pool, v->warps[i].released);
+        v->warps[i].released = NULL;
     }
     v->has_fences = false;
 }
@@ -33,7 +33,7 @@ void views_free(struct views *v)
     if (!v) return;
     drop_agents(v);
     histories_free(&v->histories);
-    free(v->agents);
+    free(v->warps);
     free(v->ctas);
     free(v);
 }
@@ -49,18 +49,18 @@ void views_begin(struct views *v, struct emu_machine *m, const struct views_sett
     view_clear(&v->sc);
     drop_agents(v);
     histories_begin(&v->histories);
-    const size_t agents = (size_t)v->shape.slots * v->shape.warps_per_cta;
-    if (agents > v->agent_capacity) {
-        free(v->agents);
-        v->agents = calloc(agents, sizeof *v->agents);
-        v->agent_capacity = agents;
+    const size_t warps = (size_t)v->shape.slots * v->shape.warps_per_cta;
+    if (warps > v->warp_capacity) {
+        free(v->warps);
+        v->warps = calloc(warps, sizeof *v->warps);
+        v->warp_capacity = warps;
     }
     if (v->shape.slots > v->cta_capacity) {
         free(v->ctas);
         v->ctas = calloc(v->shape.slots, sizeof *v->ctas);
         v->cta_capacity = v->shape.slots;
     }
-    if (!v->agents || !v->ctas) abort();
+    if (!v->warps || !v->ctas) abort();
 }
 
 void views_settle(struct views *v)
@@ -91,7 +91,7 @@ void views_lose_late_stores(struct views *v)
 
 struct touch {
     struct views *v;
-    struct agent *g;
+    struct warp_views *g;
     const struct emu_access *a;
     uint32_t size; /* bytes of a lane */
     bool strong, wide, acquires, releases, shared;
@@ -152,7 +152,7 @@ static void read_memory(const struct touch *t, uint64_t address, uint8_t out[SEC
 
 /* ---- what is morally strong, and what a read adds to the view ---------------------------------------------- */
 
-static bool covers(const struct agent *g, const struct message *m)
+static bool covers(const struct warp_views *g, const struct message *m)
 {
     return m->writer == g->writer || view_covers(&g->now, m->writer, m->born);
 }
@@ -165,7 +165,7 @@ static bool is_morally_strong(const struct touch *t, const struct message *m)
 
 static void acquire(const struct touch *t, const struct publication *p)
 {
-    struct agent *g = t->g;
+    struct warp_views *g = t->g;
     if (!p) return;
     const uint64_t id = p->id * 4 + t->acquires * 2u + t->wide;
     if (g->last_acquired == id) return; /* views only grow */
@@ -300,7 +300,7 @@ static struct publication *publish(const struct touch *t, const struct history *
                                    uint32_t bytes, bool atomic)
 {
     struct publication *p = NULL;
-    const struct agent *g = t->g;
+    const struct warp_views *g = t->g;
     bool reads = atomic;
     if (!t->strong) return NULL;
     for (uint32_t i = at; i-- > 0;) {
@@ -511,7 +511,7 @@ static bool is_in_one_sector(const struct touch *t, uint64_t *address, uint32_t 
 enum emu_verdict views_access(struct views *v, const struct emu_access *a)
 {
     struct touch t = {.v = v,
-                      .g = views_agent(v, a->who),
+                      .g = views_of_warp(v, a->who),
                       .a = a,
                       .size = (uint32_t)a->width * a->count,
                       .strong = a->flags & EMU_RELAXED || a->kind > EMU_STORE,
