@@ -1,6 +1,7 @@
 /* heddle report: its outputs against each other, against heddle estimate, and each by a reader of its own, written from
  * the published description of the format. */
 #define _GNU_SOURCE
+#include "tests/support/command.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
@@ -10,49 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
-static char folder[] = "/tmp/heddle-report-test-XXXXXX";
-
-static void set_up(void)
-{
-    cr_assert(mkdtemp(folder) != NULL);
-}
-
-static void tear_down(void)
-{
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    cr_expect(system(command) == 0);
-}
-
-TestSuite(report, .init = set_up, .fini = tear_down, .timeout = 120);
-
-/* What a command of the shell prints; %s in it is the folder, %p the program. */
-static char *shell(const char *words, int *status)
-{
-    char command[2000], *at = command, *text = NULL;
-    const char *program = getenv("HEDDLE");
-    size_t size = 0;
-    for (const char *w = words; *w; w++) {
-        if (*w != '%') *at++ = *w;
-        else at += sprintf(at, "%s", *++w == 's' ? folder : program ? program : "./heddle");
-    }
-    *at = '\0';
-    FILE *p = popen(command, "r"), *m = open_memstream(&text, &size);
-    for (int c; (c = getc(p)) != EOF;) putc(c, m);
-    fclose(m);
-    const int s = pclose(p);
-    *status = WIFEXITED(s) ? WEXITSTATUS(s) : -1;
-    return text;
-}
+TestSuite(report, .init = command_set_up, .fini = command_tear_down, .timeout = 120);
 
 static void make(const char *words)
 {
     int status;
-    char *said = shell(words, &status);
+    char *said = command_output(words, &status);
     cr_assert(eq(int, status, 0), "%s: %s", words, said);
     free(said);
 }
@@ -60,7 +27,7 @@ static void make(const char *words)
 static unsigned char *read_all(const char *name, size_t *size)
 {
     char path[200];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", command_folder, name);
     FILE *f = fopen(path, "rb");
     cr_assert(f != NULL, "%s is not there", path);
     fseek(f, 0, SEEK_END);
@@ -336,7 +303,7 @@ Test(report, aerialvision_counts_up_to_the_totals)
     long long cycles = 0, instructions = 0, by_sm = 0;
     int intervals = 0;
     make("%p report " TARGET " --gpu titanv --aerialvision %s/r.log.gz --json %s/r.json 2>&1");
-    snprintf(path, sizeof path, "%s/r.log.gz", folder);
+    snprintf(path, sizeof path, "%s/r.log.gz", command_folder);
     gzFile f = gzopen(path, "rb");
     while (gzgets(f, line, sizeof line)) {
         char *colon = strchr(line, ':'), *rest = colon + 1;
@@ -386,7 +353,7 @@ static const char hostile[] =
 static void write_hostile(void)
 {
     char path[200];
-    snprintf(path, sizeof path, "%s/<script>alert(1)<script>.ptx", folder);
+    snprintf(path, sizeof path, "%s/<script>alert(1)<script>.ptx", command_folder);
     FILE *f = fopen(path, "w");
     cr_assert(f != NULL);
     fprintf(f, hostile);
@@ -410,13 +377,14 @@ Test(report, no_text_of_a_guest_is_read_as_html)
 static char *rendered(void)
 {
     int status;
-    char *text = shell("command -v chromium", &status);
+    char *text = command_output("command -v chromium", &status);
     free(text);
     if (status) return NULL;
-    text = shell("chromium --headless=new --no-sandbox --disable-gpu --user-data-dir=%s/chrome "
-                 "--virtual-time-budget=10000 --enable-logging=stderr --window-size=1280,2000 "
-                 "--dump-dom file://%s/r.html 2>%s/said",
-                 &status);
+    text = command_output(
+        "chromium --headless=new --no-sandbox --disable-gpu --user-data-dir=%s/chrome "
+        "--virtual-time-budget=10000 --enable-logging=stderr --window-size=1280,2000 "
+        "--dump-dom file://%s/r.html 2>%s/said",
+        &status);
     size_t size;
     char *said = (char *)read_all("said", &size);
     cr_expect(strstr(said, "CONSOLE") == NULL, "%s", said);
@@ -482,7 +450,7 @@ Test(report, wrong_calls_are_refused)
                                         "%p report suite:saxpy --traces a 2>&1"};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         int status;
-        char *said = shell(calls[i], &status);
+        char *said = command_output(calls[i], &status);
         cr_expect(eq(int, status, 2), "%s: %s", calls[i], said);
         cr_expect(strncmp(said, "heddle report: ", 15) == 0, "%s", said);
         free(said);

@@ -1,5 +1,6 @@
 /* heddle trace record|info|check|dump, and heddle estimate --from. */
 #define _GNU_SOURCE
+#include "tests/support/command.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
@@ -7,40 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/heddle-trace-test-XXXXXX";
+TestSuite(trace_command, .init = command_set_up, .fini = command_tear_down, .timeout = 120);
 
-static void set_up(void)
-{
-    cr_assert(mkdtemp(folder) != NULL);
-}
-
-static void tear_down(void)
-{
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    cr_expect(system(command) == 0);
-}
-
-TestSuite(trace_command, .init = set_up, .fini = tear_down, .timeout = 120);
-
-/* What `heddle WORDS` prints; each %s in it is the folder. */
+/* What `heddle WORDS` prints, errors included; each %s in it is the folder. */
 static char *heddle(const char *words, int want)
 {
-    char command[1000], *text = NULL;
-    const char *program = getenv("HEDDLE");
-    size_t size = 0;
-    int n = snprintf(command, sizeof command, "%s ", program ? program : "./heddle");
-    snprintf(command + n, sizeof command - (size_t)n, words, folder, folder, folder);
-    strcat(command, " 2>&1");
-    FILE *p = popen(command, "r"), *m = open_memstream(&text, &size);
-    for (int c; (c = getc(p)) != EOF;) putc(c, m);
-    fclose(m);
-    const int status = pclose(p);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    cr_assert(code == want, "%s: %d: %s", command, code, text);
+    char command[1000];
+    int status;
+    snprintf(command, sizeof command, "%%p %s 2>&1", words);
+    char *text = command_output(command, &status);
+    cr_assert(status == want, "%s: %d: %s", command, status, text);
     return text;
 }
 
@@ -95,7 +74,7 @@ Test(trace_command, a_file_that_is_cut_off_is_refused)
 {
     char path[100];
     record("--gpu gv100");
-    snprintf(path, sizeof path, "%s/a.hdt", folder);
+    snprintf(path, sizeof path, "%s/a.hdt", command_folder);
     cr_assert(truncate(path, 30000) == 0);
     char *said = heddle("trace check %s/a.hdt", 1);
     cr_expect(strstr(said, "it is cut off or damaged") != NULL, "%s", said);

@@ -1,0 +1,18 @@
+/* tests/support/command.h: commands of the shell, with a folder for a test's files.
+ *
+ *     TestSuite(report, .init = command_set_up, .fini = command_tear_down);
+ *     char *text = command_output("%p estimate suite:saxpy --traces %s/a.hdt 2>&1", &status);
+ */
+#ifndef HEDDLE_TESTS_SUPPORT_COMMAND_H
+#define HEDDLE_TESTS_SUPPORT_COMMAND_H
+
+extern char command_folder[];
+
+void command_set_up(void);    /* makes the folder */
+void command_tear_down(void); /* removes it with all that is in it */
+
+/* What the command prints on its standard output; the caller frees it. %s in it is the folder, %p the program that is
+ * tested (HEDDLE in the environment, else ./heddle). *status: its exit status; -1: it ended by a signal. */
+char *command_output(const char *words, int *status);
+
+#endif
