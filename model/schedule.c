@@ -310,7 +310,7 @@ static bool all_of_block(const struct emu_trace *t, const struct moved *m,
 static void put_warp(const struct emu_trace *t, const struct moved *m, const struct trace_warp *w,
                      struct place_of *of, u32 *to)
 {
-    memcpy(to, w->words, w->count * sizeof *to);
+    if (w->count) memcpy(to, w->words, w->count * sizeof *to);
     for (u32 at = 0; at < w->count;) {
         const u32 word = w->words[at++], begin = at;
         if ((word & 3) != TRACE_BLOCK) {
