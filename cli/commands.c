@@ -6,13 +6,13 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_run,         &command_check,         &command_estimate,     &command_compare,
-    &command_report,      &command_advise,        &command_trace_record, &command_trace_info,
-    &command_trace_check, &command_trace_dump,    &command_suite_list,   &command_suite_run,
-    &command_ptx_check,   &command_ptx_print,     &command_ptx_stats,    &command_ptx_cfg,
-    &command_isa,         &command_orders,        &command_gpus,         &command_calibrate,
-    &command_measure,     &command_communication, &command_sweep_query,  &command_sweep_report,
-    &command_sweep,
+    &command_run,         &command_check,        &command_estimate,      &command_compare,
+    &command_report,      &command_advise,       &command_communication, &command_sweep,
+    &command_sweep_query, &command_sweep_report, &command_trace_record,  &command_trace_info,
+    &command_trace_check, &command_trace_dump,   &command_suite_list,    &command_suite_run,
+    &command_ptx_check,   &command_ptx_print,    &command_ptx_stats,     &command_ptx_cfg,
+    &command_isa,         &command_orders,       &command_gpus,          &command_measure,
+    &command_calibrate,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -32,14 +32,17 @@ static bool begins(const struct command *c, const char *name)
     return strlen(name) == first_word(c) && strncmp(c->name, name, first_word(c)) == 0;
 }
 
+/* A name of two words comes before its first word alone: "sweep query" before "sweep". */
 const struct command *command_find(const char *name, const char *word)
 {
+    const struct command *alone = NULL;
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (!begins(commands[i], name)) continue;
         const char *second = commands[i]->name + first_word(commands[i]);
-        if (begins(commands[i], name) && (!*second || (word && strcmp(word, second + 1) == 0)))
-            return commands[i];
+        if (!*second) alone = commands[i];
+        else if (word && strcmp(word, second + 1) == 0) return commands[i];
     }
-    return NULL;
+    return alone;
 }
 
 bool command_is_family(const char *name)

@@ -145,7 +145,7 @@ static void list(struct buf *out, const char *family)
     const struct command *c;
     for (size_t i = 0; (c = command_at(i)); i++)
         if (!family || (strncmp(c->name, family, n) == 0 && c->name[n] == ' '))
-            buf_printf(out, "  heddle %-12s %s\n", c->name, c->summary);
+            buf_printf(out, "  heddle %-13s %s\n", c->name, c->summary);
 }
 
 void help_overview(struct buf *out)

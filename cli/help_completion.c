@@ -75,7 +75,7 @@ static void words(struct buf *out)
              "_heddle_words() # [the first word of a command]\n{\n    case $1 in\n    '') echo \"");
     for (size_t i = 0; (c = command_at(i)); i++) {
         const size_t n = strcspn(c->name, " ");
-        if (strlen(before) > n && strncmp(before, c->name, n) == 0) continue;
+        if (strcspn(before, " ") == n && strncmp(before, c->name, n) == 0) continue;
         buf_printf(out, "%s%.*s", *before ? " " : "", (int)n, c->name);
         before = c->name;
     }

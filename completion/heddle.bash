@@ -6,11 +6,11 @@ _heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare report advise trace suite ptx isa orders gpus calibrate measure communication sweep";;
+    '') echo "run check estimate compare report advise communication sweep trace suite ptx isa orders gpus measure calibrate";;
+    sweep) echo "query report";;
     trace) echo "record info check dump";;
     suite) echo "list run";;
     ptx) echo "check print stats cfg";;
-    sweep) echo "query report";;
     esac
 }
 _heddle_options() # COMMAND
@@ -22,6 +22,10 @@ _heddle_options() # COMMAND
     'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
+    'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
+    'sweep query') echo "--help";;
+    'sweep report') echo "--rows --columns --value --format --help";;
     'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
@@ -35,12 +39,8 @@ _heddle_options() # COMMAND
     'isa') echo "--format --refused --help";;
     'orders') echo "--format --help";;
     'gpus') echo "--help";;
-    'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --allow-undetermined --help";;
     'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;
-    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
-    'sweep query') echo "--help";;
-    'sweep report') echo "--rows --columns --value --format --help";;
-    'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
+    'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --allow-undetermined --help";;
     esac
 }
 _heddle_values() # COMMAND --OPTION
@@ -229,6 +229,53 @@ _heddle_values() # COMMAND --OPTION
     'advise --dump') echo "FILE";;
     'advise --data-seed') echo "";;
     'advise --graph') echo "FILE";;
+    'communication --granularity') echo "thread warp cta kernel";;
+    'communication --format') echo "table json csv";;
+    'communication --graph') echo "FILE";;
+    'communication --matrix') echo "FILE";;
+    'communication --partition') echo "";;
+    'communication --by') echo "linear x y z metis";;
+    'communication --link-bandwidth') echo "";;
+    'communication --gpu') echo "$_heddle_gpus";;
+    'communication --memory') echo "";;
+    'communication --threads') echo "";;
+    'communication --order') echo "$_heddle_orders";;
+    'communication --seed') echo "";;
+    'communication --divergence') echo "stack its";;
+    'communication --speculate') echo "on off";;
+    'communication --on-fault') echo "stop continue";;
+    'communication --check') echo "memory init sync bounds race atomicity api all";;
+    'communication --suppress') echo "FILE";;
+    'communication --max-instructions') echo "";;
+    'communication --timeout') echo "";;
+    'communication --counts') echo "FILE";;
+    'communication --watch') echo "";;
+    'communication --record') echo "FILE";;
+    'communication --replay') echo "FILE";;
+    'communication --kernel') echo "";;
+    'communication --grid') echo "";;
+    'communication --block') echo "";;
+    'communication --cluster') echo "";;
+    'communication --shared') echo "";;
+    'communication --arg') echo "";;
+    'communication --expect') echo "";;
+    'communication --tolerance') echo "";;
+    'communication --dump') echo "FILE";;
+    'communication --data-seed') echo "";;
+    'sweep --output') echo "";;
+    'sweep --plan') echo "";;
+    'sweep --order') echo "$_heddle_orders";;
+    'sweep --seeds') echo "";;
+    'sweep --gpu') echo "$_heddle_gpus";;
+    'sweep --measure') echo "digest estimate races";;
+    'sweep --jobs') echo "";;
+    'sweep --merge') echo "";;
+    'sweep --cache') echo "";;
+    'sweep --junit') echo "FILE";;
+    'sweep report --rows') echo "target order seed gpu";;
+    'sweep report --columns') echo "target order seed gpu";;
+    'sweep report --value') echo "results cells failed racy cycles seconds";;
+    'sweep report --format') echo "text csv html";;
     'trace record --output') echo "FILE";;
     'trace record --gpu') echo "$_heddle_gpus";;
     'trace record --order') echo "$_heddle_orders";;
@@ -272,6 +319,12 @@ _heddle_values() # COMMAND --OPTION
     'ptx cfg --kernel') echo "";;
     'isa --format') echo "text json";;
     'orders --format') echo "text json";;
+    'measure --size') echo "small medium large";;
+    'measure --repeat') echo "";;
+    'measure --data-seed') echo "";;
+    'measure --graph') echo "FILE";;
+    'measure --output') echo "FILE";;
+    'measure --driver') echo "FILE";;
     'calibrate --gpu') echo "$_heddle_gpus";;
     'calibrate --output') echo "FILE";;
     'calibrate --traces') echo "FILE";;
@@ -279,59 +332,6 @@ _heddle_values() # COMMAND --OPTION
     'calibrate --where') echo "";;
     'calibrate --plot') echo "FILE";;
     'calibrate --csv') echo "FILE";;
-    'measure --size') echo "small medium large";;
-    'measure --repeat') echo "";;
-    'measure --data-seed') echo "";;
-    'measure --graph') echo "FILE";;
-    'measure --output') echo "FILE";;
-    'measure --driver') echo "FILE";;
-    'communication --granularity') echo "thread warp cta kernel";;
-    'communication --format') echo "table json csv";;
-    'communication --graph') echo "FILE";;
-    'communication --matrix') echo "FILE";;
-    'communication --partition') echo "";;
-    'communication --by') echo "linear x y z metis";;
-    'communication --link-bandwidth') echo "";;
-    'communication --gpu') echo "$_heddle_gpus";;
-    'communication --memory') echo "";;
-    'communication --threads') echo "";;
-    'communication --order') echo "$_heddle_orders";;
-    'communication --seed') echo "";;
-    'communication --divergence') echo "stack its";;
-    'communication --speculate') echo "on off";;
-    'communication --on-fault') echo "stop continue";;
-    'communication --check') echo "memory init sync bounds race atomicity api all";;
-    'communication --suppress') echo "FILE";;
-    'communication --max-instructions') echo "";;
-    'communication --timeout') echo "";;
-    'communication --counts') echo "FILE";;
-    'communication --watch') echo "";;
-    'communication --record') echo "FILE";;
-    'communication --replay') echo "FILE";;
-    'communication --kernel') echo "";;
-    'communication --grid') echo "";;
-    'communication --block') echo "";;
-    'communication --cluster') echo "";;
-    'communication --shared') echo "";;
-    'communication --arg') echo "";;
-    'communication --expect') echo "";;
-    'communication --tolerance') echo "";;
-    'communication --dump') echo "FILE";;
-    'communication --data-seed') echo "";;
-    'sweep report --rows') echo "target order seed gpu";;
-    'sweep report --columns') echo "target order seed gpu";;
-    'sweep report --value') echo "results cells failed racy cycles seconds";;
-    'sweep report --format') echo "text csv html";;
-    'sweep --output') echo "";;
-    'sweep --plan') echo "";;
-    'sweep --order') echo "$_heddle_orders";;
-    'sweep --seeds') echo "";;
-    'sweep --gpu') echo "$_heddle_gpus";;
-    'sweep --measure') echo "digest estimate races";;
-    'sweep --jobs') echo "";;
-    'sweep --merge') echo "";;
-    'sweep --cache') echo "";;
-    'sweep --junit') echo "FILE";;
     *) return 1;;
     esac
 }

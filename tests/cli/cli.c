@@ -383,6 +383,8 @@ Test(cli, bash_completes)
         {"heddle ptx check --format js", "json\n"},
         {"heddle help ptx st", "stats\n"},
         {"heddle help estim", "estimate\n"},
+        {"heddle swe", "sweep\n"},
+        {"heddle sweep rep", "report\n"},
     };
     char out[4000];
     struct result r = run("help --completion >heddle.bash");
@@ -392,6 +394,22 @@ Test(cli, bash_completes)
         complete(cases[i].words, out, sizeof out);
         cr_expect_str_eq(out, cases[i].want, "%s: %s", cases[i].words, out);
     }
+}
+
+/* A command comes before those of two words that begin with its name, and help finds each by its own name. */
+Test(cli, overview_lists_a_command_before_its_subcommands)
+{
+    struct result r = run("--help");
+    const char *sweep = strstr(r.out, "\n  heddle sweep  "),
+               *query = strstr(r.out, "\n  heddle sweep query ");
+    cr_expect(sweep && query && sweep < query, "%s", r.out);
+    drop(&r);
+    r = run("sweep query --help");
+    cr_expect(strncmp(r.out, "usage: heddle sweep query DIR", 29) == 0, "%s", r.out);
+    drop(&r);
+    r = run("sweep --help");
+    cr_expect(strncmp(r.out, "usage: heddle sweep PLAN", 24) == 0, "%s", r.out);
+    drop(&r);
 }
 
 /* The orders that there are, in words and as a document. */
