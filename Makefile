@@ -278,6 +278,7 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) 
 	@$< $(CORPUS)
 	@$B/tests/bench/emulator suites/ptx/bench.ptx
 	@$B/tests/bench/orders
+	@$B/heddle bench --beside tests/bench/micro.txt
 	@$B/tests/bench/calls
 	@tests/bench/estimates.sh $B/heddle small
 	@tests/bench/estimates.sh $B/heddle medium 1

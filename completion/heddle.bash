@@ -6,7 +6,7 @@ _heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare report advise communication sweep trace suite ptx isa orders gpus measure calibrate";;
+    '') echo "run check estimate compare report advise communication sweep trace suite ptx bench isa orders gpus measure calibrate";;
     sweep) echo "query report";;
     trace) echo "record info check dump";;
     suite) echo "list run";;
@@ -36,6 +36,7 @@ _heddle_options() # COMMAND
     'ptx print') echo "--verify --help";;
     'ptx stats') echo "--format --help";;
     'ptx cfg') echo "--kernel --brief --help";;
+    'bench') echo "--threads --mode --beside --format --json --help";;
     'isa') echo "--format --refused --help";;
     'orders') echo "--format --help";;
     'gpus') echo "--help";;
@@ -317,6 +318,10 @@ _heddle_values() # COMMAND --OPTION
     'ptx check --max-errors') echo "";;
     'ptx stats --format') echo "text json";;
     'ptx cfg --kernel') echo "";;
+    'bench --threads') echo "";;
+    'bench --mode') echo "plain counts caches random gpudet dab race";;
+    'bench --beside') echo "FILE";;
+    'bench --format') echo "text csv json";;
     'isa --format') echo "text json";;
     'orders --format') echo "text json";;
     'measure --size') echo "small medium large";;

@@ -669,3 +669,47 @@ Test(cli, graphs)
         drop(&r);
     }
 }
+
+/* ---- bench ------------------------------------------------------------------------------------- */
+
+Test(cli, bench_compares_with_a_file)
+{
+    write_file("rates.csv",
+               "# device X\ngroup,name,unit,rate,message\nlaunches,host,launches,1,\"\"\n");
+    char line[200];
+    snprintf(line, sizeof line, "bench launches.host --json --beside %s/rates.csv 2>/dev/null",
+             folder);
+    json_t *j = run_json(line, 0), *rate = json_array_get(json_object_get(j, "rates"), 0);
+    cr_expect_str_eq(json_string_value(json_object_get(j, "format")), "heddle-bench");
+    cr_expect_eq(json_array_size(json_object_get(j, "rates")), 1);
+    cr_expect(json_real_value(json_object_get(rate, "per_second")) > 1);
+    cr_expect_float_eq(json_real_value(json_object_get(rate, "beside_per_second")), 1, 1e-9);
+    cr_expect_eq(json_integer_value(json_object_get(rate, "thread_instructions")), 32); /* ret */
+    json_decref(j);
+    snprintf(line, sizeof line, "bench launches.host --beside %s/rates.csv", folder);
+    struct result r = run(line);
+    cr_expect(strstr(r.err, "launches.host") && strstr(r.err, "percent of"), "%s", r.err);
+    drop(&r);
+}
+
+Test(cli, bench_refuses)
+{
+    const struct {
+        const char *args, *why;
+    } cases[] = {
+        {"bench nothing", "there is no rate 'nothing'"},
+        {"bench memory.none", "there is no rate 'memory.none'"},
+        {"bench --mode fast", "--mode is plain, counts, caches, random, gpudet, dab or race"},
+        {"bench --threads 0", "--threads is at least 1"},
+        {"bench --format xml", "--format is text, csv or json"},
+        {"bench --beside /nowhere", "cannot read '/nowhere'"},
+        {"bench --beside %s/good.ptx", "has no line 'group,name,unit,rate'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char args[120];
+        snprintf(args, sizeof args, cases[i].args, folder);
+        struct result r = run(args);
+        cr_expect(r.status == 2 && strstr(r.err, cases[i].why), "%s: %s", args, r.err);
+        drop(&r);
+    }
+}
