@@ -33,6 +33,8 @@ struct command {
     const struct command_option *options;
     size_t option_count;
     const struct command *also; /* whose options it takes, too; NULL: of none */
+    /* Whether a word is a program: the words behind it are the program's. NULL: as `also` has it, or no word is. */
+    bool (*is_program)(const char *word);
     const char *exit_status;
     const char *examples;
     int (*run)(int argc, char **argv); /* argv[0] is the name's last word */
@@ -75,6 +77,9 @@ struct words {
 };
 /* The id of the next option; 0: there is none, or it is wrong. */
 int words_next(struct words *w);
+/* Whether -h or --help stands among the command's own words: not behind "--" or a program, and not as the value of an
+ * option. */
+bool words_want_help(const struct command *c, int argc, char **argv);
 
 /* What is wrong with an option that the command does not take as it stands: it is unknown, or a value is missing or too
  * much. Returns EXIT_USAGE. */

@@ -37,7 +37,7 @@ static int dispatch(int argc, char **argv)
                                           : command_unknown(argv[0], argv[1]);
     const int used = strchr(c->name, ' ') != NULL;
     struct buf text = {0};
-    if (!wants_help(argc - used, argv + used)) return c->run(argc - used, argv + used);
+    if (!words_want_help(c, argc - used, argv + used)) return c->run(argc - used, argv + used);
     help_text(c, &text);
     return print(&text, stdout, EXIT_FINE);
 }

@@ -274,6 +274,7 @@ const struct command command_run = {
         "found an error.",
     .options = run_options_table,
     .option_count = RUN_OPTION_COUNT,
+    .is_program = run_is_program,
     .exit_status =
         "The first of these that applies:\n"
         "  0  success\n"

@@ -374,6 +374,11 @@ enum run_target run_target_kind(struct piece target)
     return compile_is_source(name) || is_program(target) ? TARGET_PROGRAM : TARGET_PTX;
 }
 
+bool run_is_program(const char *word)
+{
+    return run_target_kind((struct piece){word, (uint32_t)strlen(word), 0}) == TARGET_PROGRAM;
+}
+
 static void check_targets(struct run_options *o)
 {
     static const char *const names[] = {[TARGET_PTX] = "a kernel file",

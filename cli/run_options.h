@@ -87,6 +87,7 @@ bool run_options_read(struct run_options *o, int argc, char **argv);
 
 /* What a word names as a target. */
 enum run_target run_target_kind(struct piece target);
+bool run_is_program(const char *word); /* a target of the kind TARGET_PROGRAM */
 
 /* The last option of this kind; NULL: it was not given. */
 const struct run_option *run_option_find(const struct run_options *o, enum run_option_id id);

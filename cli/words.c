@@ -51,6 +51,28 @@ struct command_option command_option_full(const struct command_option *o)
     return full;
 }
 
+/* Whether the word is an option whose value is the next word. */
+static bool takes_next(const struct command *c, const char *word)
+{
+    if (strncmp(word, "--", 2) != 0 || strchr(word, '=')) return false;
+    const struct command_option *o = find(c, word + 2, strlen(word + 2));
+    if (!o && c->also) return takes_next(c->also, word);
+    return o && command_option_full(o).argument;
+}
+
+bool words_want_help(const struct command *c, int argc, char **argv)
+{
+    const struct command *base = c->also ? c->also : c;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (strcmp(word, "--") == 0) return false;
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return true;
+        if (base->is_program && *word != '-' && base->is_program(word)) return false;
+        if (takes_next(c, word)) i++;
+    }
+    return false;
+}
+
 int bad_option(const struct command *c, const char *word)
 {
     const char *name = strncmp(word, "--", 2) == 0 ? word + 2 : word;

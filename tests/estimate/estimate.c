@@ -307,6 +307,30 @@ Test(estimate, leaves_no_process_behind)
     cr_expect(eq(int, system(command), 0));
 }
 
+/* What stands behind a program, or behind "--", is for the program. */
+Test(estimate, help_behind_a_program_is_for_the_program)
+{
+    static const struct {
+        const char *words;
+        bool help;
+    } calls[] = {{"estimate /bin/echo -h", false},
+                 {"estimate --gpu gtx480 -- /bin/echo --help", false},
+                 {"run /bin/echo --seed -h", false},
+                 {"compare /bin/echo -h", false},
+                 {"advise /bin/echo -- -h", false},
+                 {"check --runs 1 /bin/echo -h", false},
+                 {"estimate --gpu titanv -h", true},
+                 {"estimate -h /bin/echo", true},
+                 {"gpus --help", true}};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        int status;
+        char *text = run(calls[i].words, &status);
+        const bool help = strstr(text, "usage") || strstr(text, "Usage");
+        cr_expect(eq(int, help, calls[i].help), "%s: %s", calls[i].words, text);
+        free(text);
+    }
+}
+
 /* ---- heddle compare ------------------------------------------------------------------------------------------ */
 
 Test(compare, puts_gpus_and_orders_side_by_side)
