@@ -21,15 +21,17 @@ bool counts_begin(struct counts *c, const char *path, bool profile)
     return true;
 }
 
-void counts_launch(struct counts *c, const struct emu_counts *counts)
+void counts_launch(struct counts *c, const struct emu_counts *counts, bool ended)
 {
     if (!c || !counts) return;
     if (c->path) emu_counts_add(&c->writer, counts);
     if (c->profile) emu_profile_add(c->profile, counts);
     struct event e = {.kind = EVENT_ESTIMATE};
     for (; counts && (c->estimates || c->traces); counts = counts->next) {
-        if (c->estimates && estimate_cache_get(c->times, counts, &e.estimate))
+        if (c->estimates && estimate_cache_get(c->times, counts, &e.estimate)) {
+            if (!ended) launch_estimate_cut(&e.estimate);
             event_write(c->estimates, &e);
+        }
         if (c->writer_of_traces.file) (void)trace_file_add(&c->writer_of_traces, counts);
     }
 }

@@ -27,8 +27,8 @@ struct counts {
 
 /* path may be NULL. false: the file cannot be written, and errno says why. */
 bool counts_begin(struct counts *c, const char *path, bool profile);
-/* c and counts may be NULL. */
-void counts_launch(struct counts *c, const struct emu_counts *counts);
+/* c and counts may be NULL. `ended`: the launch reached its end. */
+void counts_launch(struct counts *c, const struct emu_counts *counts, bool ended);
 /* The file is there when `ok`; else it is as it was. false: it could not be written, and errno says why. */
 bool counts_end(struct counts *c, bool ok);
 void counts_free(struct counts *c);

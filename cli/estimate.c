@@ -26,6 +26,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const struct command_option options[] = {
@@ -227,6 +228,80 @@ static void add(struct estimate_call *c, struct estimates *e, const struct launc
     e->list = arena_grow(c->arena, e->list, e->count, &e->cap, e->count + 1, sizeof *e->list);
     e->list[e->count++] = *t;
     launch_estimate_add(&e->total, t, e->gpu);
+    if (c->each) c->each(e, e->count - 1);
+}
+
+/* The process that executes the target; 0: none. Signals that end this program go to it, so that what is done by then
+ * can be printed. */
+static volatile sig_atomic_t target_process;
+static volatile sig_atomic_t stopped_by; /* the signal; 0: none */
+
+static void stop_target(int signal_number)
+{
+    stopped_by = signal_number;
+    if (target_process > 0) (void)kill((pid_t)target_process, SIGKILL);
+}
+
+/* Signals that ask this program to end, with what they did before. */
+struct signals {
+    struct sigaction interrupt, terminate, hang_up;
+};
+
+static void catch_signals(struct signals *before)
+{
+    const struct sigaction stop = {.sa_handler = stop_target, .sa_flags = SA_RESTART};
+    (void)sigaction(SIGINT, &stop, &before->interrupt);
+    (void)sigaction(SIGTERM, &stop, &before->terminate);
+    (void)sigaction(SIGHUP, &stop, &before->hang_up);
+}
+
+static void restore_signals(const struct signals *before)
+{
+    target_process = 0;
+    (void)sigaction(SIGINT, &before->interrupt, NULL);
+    (void)sigaction(SIGTERM, &before->terminate, NULL);
+    (void)sigaction(SIGHUP, &before->hang_up, NULL);
+}
+
+/* Adds the estimates behind the first `skip` bytes of events. Returns how many bytes of them are complete events. */
+static uint64_t read_events(struct estimate_call *c, const struct event_stream *events,
+                            uint64_t skip, struct estimates *e)
+{
+    struct buf bytes = {0};
+    struct event_reader r = event_reader_continue(events, &bytes, skip);
+    const size_t all = r.left;
+    for (struct event ev; event_next(&r, &ev);)
+        if (ev.kind == EVENT_ESTIMATE) add(c, e, &ev.estimate);
+    buf_free(&bytes);
+    return all - r.left;
+}
+
+/* Waits until the process has ended. If the caller wants each launch at once, reads its estimates meanwhile. Returns
+ * the process's status. */
+static int await(struct estimate_call *c, pid_t child, const struct event_stream *events,
+                 struct estimates *e)
+{
+    enum { PAUSE_NS = 20000000 };
+    int status = 0;
+    uint64_t done = 0;
+    for (;;) {
+        const pid_t ended = waitpid(child, &status, c->each ? WNOHANG : 0);
+        if (ended == child || (ended < 0 && errno != EINTR)) break;
+        if (ended < 0) continue;
+        done += read_events(c, events, done, e);
+        (void)nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
+    (void)read_events(c, events, done, e);
+    return status;
+}
+
+/* The exit status of a target that did not end well. */
+static int failed(int status, struct estimates *e)
+{
+    enum { SIGNALLED = 128 }; /* as shells say it */
+    e->partial = true;
+    if (stopped_by) return SIGNALLED + stopped_by;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAULT;
 }
 
 /* "saxpy 4096": as rows of measured cycles name it. */
@@ -307,26 +382,27 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     c->words[WORD_GPU] = arena_printf(c->arena, "--gpu=%s", c->gpu_names[g]);
     c->words[WORD_ORDER] = arena_printf(c->arena, "--order=%s", order);
     (void)fflush(NULL);
+    struct signals before;
+    catch_signals(&before);
     const pid_t child = fork();
-    if (child == 0) _exit(run_target_of(c, events));
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    if (child == 0) {
+        restore_signals(&before);
+        _exit(run_target_of(c, events));
     }
-    struct buf bytes = {0};
-    struct event_reader r = event_reader_open(events, &bytes);
-    for (struct event ev; event_next(&r, &ev);)
-        if (ev.kind == EVENT_ESTIMATE) add(c, e, &ev.estimate);
-    buf_free(&bytes);
+    target_process = child;
+    if (stopped_by) stop_target(stopped_by); /* it came before the process was known */
+    if (child > 0) status = await(c, child, events, e);
+    restore_signals(&before);
     event_stream_close(events);
     if (child < 0) return usage_error(c->command, "cannot start another process");
-    if (!WIFEXITED(status)) return EXIT_FAULT;
-    if (WEXITSTATUS(status) == EXIT_FINE && !e->count) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE && !e->count) {
         fprintf(stderr,
                 "heddle %s: no launch could be estimated: there was none, or it was not "
                 "traced (checks that watch and --divergence=its leave no trace)\n",
                 c->command);
         return EXIT_INPUT;
     }
-    if (WEXITSTATUS(status) == EXIT_FAULT && e->count && goes_on(c)) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAULT && e->count && goes_on(c)) {
         fprintf(
             stderr,
             "heddle %s: the run had faults or findings; wrong loads and stores are estimated as if "
@@ -334,7 +410,8 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
             c->command);
         return EXIT_FINE;
     }
-    return WEXITSTATUS(status);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != EXIT_FINE) return failed(status, e);
+    return EXIT_FINE;
 }
 
 /* ---- printing -------------------------------------------------------------------------------------------- */
@@ -407,7 +484,7 @@ static void print_table(const struct estimates *e)
         print_numbers(e, t);
     }
     if (e->count > 1) {
-        printf("%-28s %10s %10s", "all", "", "");
+        printf("%-28s %10s %10s", e->partial ? "all before the end" : "all", "", "");
         print_numbers(e, &e->total);
     }
     print_units(&e->total);
@@ -443,7 +520,7 @@ static void print_csv_row(const struct estimates *e, size_t i, const struct laun
     printf(",%s\n", e->order);
 }
 
-static void print_csv(const struct estimates *e, size_t count)
+static void print_csv_head(void)
 {
     printf("gpu,launch,kernel,grid_x,grid_y,grid_z,block_x,block_y,block_z,cycles,seconds,low,high,"
            "warp_instructions,thread_instructions,ipc,intensity,performance,roof,most,warnings");
@@ -451,6 +528,19 @@ static void print_csv(const struct estimates *e, size_t count)
     for (int u = 0; u < TIMING_UNITS; u++)
         printf(",unit_%s", timing_unit_name((enum timing_unit)u));
     printf(",order\n");
+    (void)fflush(stdout);
+}
+
+/* Writes a row when its launch has been estimated: it remains if the target or this process is killed. */
+static void print_csv_launch(const struct estimates *e, size_t launch)
+{
+    print_csv_row(e, launch, &e->list[launch]);
+    (void)fflush(stdout);
+}
+
+static void print_csv(const struct estimates *e, size_t count)
+{
+    print_csv_head();
     for (size_t k = 0; k < count; k++)
         for (size_t i = 0; i <= e[k].count; i++)
             print_csv_row(&e[k], i, i < e[k].count ? &e[k].list[i] : &e[k].total);
@@ -500,10 +590,11 @@ static void print_json(const struct estimates *e, size_t count, const char *orde
         json_t *launches = json_array();
         for (size_t i = 0; i < e[k].count; i++)
             json_array_append_new(launches, json_of(&e[k].list[i], false));
-        json_array_append_new(all, json_pack("{sssoso}", "gpu", e[k].gpu->name, "total",
-                                             json_of(&e[k].total, true), "launches", launches));
+        json_array_append_new(all, json_pack("{sssbsoso}", "gpu", e[k].gpu->name, "complete",
+                                             !e[k].partial, "total", json_of(&e[k].total, true),
+                                             "launches", launches));
     }
-    json_t *document = json_pack("{sssissso}", "format", "heddle-estimate", "version", 1, "order",
+    json_t *document = json_pack("{sssissso}", "format", "heddle-estimate", "version", 2, "order",
                                  order, "gpus", all);
     (void)json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     printf("\n");
@@ -560,6 +651,33 @@ static int estimate_from(struct estimate_call *c, const char *from)
     return status == EXIT_FINE ? print_all(c, all, count, all[0].order) : status;
 }
 
+/* Runs the target for each GPU, and prints what there is, also of a target that fails. */
+static int estimate_each(struct estimate_call *c, struct estimates *all)
+{
+    const char *order = c->order_count ? c->orders[0] : "native";
+    int status = EXIT_FINE;
+    size_t done = 0;
+    if (c->format == FORMAT_CSV) {
+        c->each = print_csv_launch;
+        print_csv_head();
+    }
+    while (done < c->gpu_count && status == EXIT_FINE) {
+        struct estimates *e = &all[done];
+        status = estimate_run(c, c->gpus[done], order, e);
+        if (!e->count) break;
+        if (c->format == FORMAT_TABLE) print_table(e);
+        if (c->format == FORMAT_CSV && !e->partial) print_csv_row(e, e->count, &e->total);
+        if (e->partial)
+            fprintf(
+                stderr,
+                "heddle estimate: the target failed or was stopped: the estimates are of what was executed before\n");
+        done++;
+    }
+    if (status == EXIT_FINE && c->format == FORMAT_TABLE && done > 1) print_comparison(all, done);
+    if (done && c->format == FORMAT_JSON) print_json(all, done, order);
+    return status;
+}
+
 static int estimate(int argc, char **argv)
 {
     static const struct estimate_option from_option[] = {{"--from", set_from, false},
@@ -578,15 +696,7 @@ static int estimate(int argc, char **argv)
     } else if (c.order_count > 1)
         status = usage_error("estimate", "one order: 'heddle compare' takes several");
     else status = estimate_coefficients(&c);
-    const char *order = c.order_count ? c.orders[0] : "native";
-    for (size_t i = 0; i < c.gpu_count && status == EXIT_FINE; i++) {
-        status = estimate_run(&c, c.gpus[i], order, &all[i]);
-        if (status == EXIT_FINE && c.format == FORMAT_TABLE) print_table(&all[i]);
-    }
-    if (status == EXIT_FINE && c.format == FORMAT_TABLE && c.gpu_count > 1)
-        print_comparison(all, c.gpu_count);
-    if (status == EXIT_FINE && c.format == FORMAT_CSV) print_csv(all, c.gpu_count);
-    if (status == EXIT_FINE && c.format == FORMAT_JSON) print_json(all, c.gpu_count, order);
+    if (status == EXIT_FINE) status = estimate_each(&c, all);
     arena_free(arena);
     return finish_output("estimate", status);
 }

@@ -24,6 +24,7 @@ struct estimates { /* of the target on one GPU, under one order */
     struct launch_estimate *list;
     size_t count, cap;
     struct launch_estimate total; /* sums; without kernel, grid and block */
+    bool partial;                 /* the target failed: these are the launches before */
 };
 
 struct estimate_call {
@@ -40,8 +41,10 @@ struct estimate_call {
     const char *coefficients; /* a file of them (model/timing_file.h); NULL: those built in */
     const char *traces;       /* a file to which the launches' traces are added; NULL: none */
     int target;               /* which of the words it is */
-    FILE *input;              /* of a target '-': what came on standard input, for each run; NULL */
-    int status;               /* of a wrong call */
+    /* Called as soon as a launch of a running target has been estimated. NULL: not called. */
+    void (*each)(const struct estimates *e, size_t launch);
+    FILE *input; /* of a target '-': what came on standard input, for each run; NULL */
+    int status;  /* of a wrong call */
     const struct estimate_option
         *added; /* the other command's, name NULL behind the last; NULL: none */
     void *self; /* for these */
@@ -61,7 +64,8 @@ bool estimate_read_call(struct estimate_call *c, int argc, char **argv);
 /* From here on, estimates of a GPU are by the file that --coefficients names for it, if any. The exit code. */
 int estimate_coefficients(struct estimate_call *c);
 
-/* Runs the target; the exit code. */
+/* Runs the target. Returns the exit code. If the target fails or is stopped, `partial` is set, and the estimates are
+ * those of the launches before. */
 int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char *order,
                  struct estimates *e);
 

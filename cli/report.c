@@ -67,7 +67,7 @@ static struct launch_row *row_of(struct report *r, const struct launch_record *l
 void report_launch(struct report *r, const struct launch_record *launch, const char *text)
 {
     if (text) report_say(r, text);
-    counts_launch(r->counts, launch->counts);
+    counts_launch(r->counts, launch->counts, launch->fault == EMU_OK);
     if (!launch->fault || launch->warp_instructions) { /* else it could not begin */
         struct launch_row *row = row_of(r, launch);
         row->launches++;

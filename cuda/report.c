@@ -91,12 +91,13 @@ void driver_find_memory(const char *text)
 /* ---- launches ---------------------------------------------------------------------------------------- */
 
 /* How long each grid of the launch takes. */
-static void report_estimates(const struct emu_counts *c)
+static void report_estimates(const struct emu_counts *c, bool ended)
 {
     struct driver_reports *const r = &driver.reports;
     struct event e = {.kind = EVENT_ESTIMATE};
     for (; c; c = c->next) {
         if (r->estimates && estimate_cache_get(r->estimates, c, &e.estimate)) {
+            if (!ended) launch_estimate_cut(&e.estimate);
             event_write(r->events, &e);
             r->estimated += e.estimate.seconds;
         }
@@ -137,7 +138,7 @@ void driver_report_launch(const struct launch_record *l)
         event_write(r->events, &(struct event){.kind = EVENT_LAUNCH, .launch = *l});
     if (r->profile) emu_profile_add(r->profile, l->counts);
     if (r->counts_path) emu_counts_add(&r->counts, l->counts);
-    if (r->estimates || r->traces.file) report_estimates(l->counts);
+    if (r->estimates || r->traces.file) report_estimates(l->counts, l->fault == EMU_OK);
     say_findings(l);
     if (l->fault) say_fault(l);
 }

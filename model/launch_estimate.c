@@ -49,6 +49,9 @@ const char *launch_warning_text(unsigned bit)
     case LAUNCH_TWIN:
         return "cycles of another board with this chip were measured: they are changed as the "
                "configurations differ, and the interval is squared";
+    case LAUNCH_CUT:
+        return "a launch faulted or was stopped: its cycles are of what was executed before, and no interval "
+               "is known";
 #define FEATURE(id, text, value)                                                                   \
     case LAUNCH_OUTSIDE << TIMING_FEATURE_##id:                                                    \
         return "outside of what was measured: " text;
@@ -246,6 +249,12 @@ bool launch_estimate_lapse(const struct emu_counts *c, bool all, struct time_lap
     return true;
 }
 
+void launch_estimate_cut(struct launch_estimate *t)
+{
+    t->warnings |= LAUNCH_CUT;
+    t->low = t->high = 0;
+}
+
 void launch_estimate_add(struct launch_estimate *sum, const struct launch_estimate *t,
                          const struct emu_gpu *g)
 {
@@ -255,6 +264,7 @@ void launch_estimate_add(struct launch_estimate *sum, const struct launch_estima
     sum->thread_instructions += t->thread_instructions;
     sum->dram_bytes += t->dram_bytes;
     sum->warnings |= t->warnings;
+    if (sum->warnings & LAUNCH_CUT) sum->low = sum->high = 0;
     for (int p = 0; p < TIMING_PARTS; p++) sum->part[p] += t->part[p];
     for (int u = 0; u < TIMING_UNITS; u++) sum->by_unit[u] += t->by_unit[u];
     sum->bound = launch_bound(sum);

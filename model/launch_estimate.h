@@ -33,9 +33,15 @@ enum launch_warning { /* bits */
                       LAUNCH_CHANGED = 8,  /* a file's GPU has the name of one that was measured */
                       LAUNCH_TWIN = 16,    /* another board with the same chip was measured */
                       LAUNCH_OUTSIDE = 32, /* << enum timing_feature: beyond what was measured */
-                      LAUNCH_WARNINGS = 5 + TIMING_FEATURES
+                      LAUNCH_CUT = LAUNCH_OUTSIDE
+                                   << TIMING_FEATURES, /* it faulted or was stopped */
+                      LAUNCH_WARNINGS = 6 + TIMING_FEATURES
 };
 const char *launch_warning_text(unsigned bit); /* of one that is set */
+
+struct launch_estimate;
+/* The launch did not reach its end: its estimate is of what was executed, and has no interval. */
+void launch_estimate_cut(struct launch_estimate *t);
 
 struct launch_estimate {
     /* what was launched */

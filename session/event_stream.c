@@ -211,9 +211,15 @@ bool event_stream_pass_on(const struct event_stream *s)
 
 struct event_reader event_reader_open(const struct event_stream *s, struct buf *bytes)
 {
+    return event_reader_continue(s, bytes, 0);
+}
+
+struct event_reader event_reader_continue(const struct event_stream *s, struct buf *bytes,
+                                          uint64_t skip)
+{
     char piece[1 << 16];
     const uint64_t end = s->head->attachment ? s->head->attachment : UINT64_MAX;
-    uint64_t at = sizeof *s->head;
+    uint64_t at = sizeof *s->head + skip;
     bytes->size = 0;
     while (at < end) {
         const size_t most = end - at < sizeof piece ? (size_t)(end - at) : sizeof piece;

@@ -154,6 +154,9 @@ struct event_reader {
 };
 /* The events that are there by now, of which `bytes` gets a copy. */
 struct event_reader event_reader_open(const struct event_stream *s, struct buf *bytes);
+/* Likewise, without the first `skip` bytes of events: those that were read before. */
+struct event_reader event_reader_continue(const struct event_stream *s, struct buf *bytes,
+                                          uint64_t skip);
 /* Texts of the event are good as long as the copy. false: there is no further event that is
  * whole. */
 bool event_next(struct event_reader *r, struct event *out);

@@ -219,6 +219,10 @@ Test(estimate, sums_of_launches_follow_from_their_parts)
     cr_expect(all(sum.bound == TIMING_DRAM, sum.warnings == (LAUNCH_PARTLY | LAUNCH_ORDER)));
     cr_expect(all(eq(dbl, sum.ipc, 640), eq(dbl, sum.roofline.performance, 20)));
     cr_expect(all(eq(dbl, sum.roofline.intensity, 0.25), sum.roofline.dram_bound));
+    launch_estimate_cut(&a);
+    launch_estimate_add(&sum, &a, g);
+    launch_estimate_add(&sum, &b, g);
+    cr_expect(all(eq(dbl, sum.low, 0), eq(dbl, sum.high, 0))); /* of a part nothing is known */
 }
 
 Test(estimate, says_that_there_was_nothing_to_estimate)
@@ -305,6 +309,106 @@ Test(estimate, leaves_no_process_behind)
         "for i in 1 2 3 4 5 6 7 8 9; do grep -q 'State:.[^Z]' /proc/$c/status || exit 0; sleep 0.2; done; kill $c; exit 1",
         program ? program : "./heddle");
     cr_expect(eq(int, system(command), 0));
+}
+
+/* A job in a folder of its own: a launch that is fine, then `second`. */
+static void put_job(char *folder, const char *second)
+{
+    static const char ptx[] =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry fine() { ret; }\n"
+        ".visible .entry faulty() { .reg .b64 %a; mov.b64 %a, 16; st.global.u32 [%a], 1; ret; }\n"
+        ".visible .entry endless() { L: bra L; }\n";
+    char path[300];
+    cr_assert(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/k.ptx", folder);
+    FILE *f = fopen(path, "w");
+    cr_assert(f && fputs(ptx, f) >= 0 && fclose(f) == 0);
+    snprintf(path, sizeof path, "%s/job.yaml", folder);
+    f = fopen(path, "w");
+    cr_assert(f != NULL);
+    fprintf(f,
+            "heddle: 1\nmodules: k.ptx\nsteps:\n"
+            "  - {launch: fine, grid: 4, block: 32}\n  - {launch: %s, grid: 1, block: 32}\n",
+            second);
+    cr_assert(eq(int, fclose(f), 0));
+}
+
+static void remove_job(const char *folder)
+{
+    char command[300];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    cr_expect(eq(int, system(command), 0));
+}
+
+/* The estimates of the launches before a fault are printed in each format, and the exit status is that of the fault. */
+Test(estimate, keeps_the_launches_before_a_fault)
+{
+    static const char *const formats[] = {"table", "csv", "json"};
+    char folder[] = "/tmp/heddle-estimate-XXXXXX", words[400];
+    put_job(folder, "faulty");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        int status;
+        snprintf(words, sizeof words, "estimate --format=%s %s/job.yaml", formats[i], folder);
+        char *text = run(words, &status);
+        cr_expect(eq(int, status, 3), "%s", text); /* docs/run.md: a kernel faulted */
+        cr_expect(eq(int, strstr(text, "a launch faulted") != NULL, i != 1), "%s", text);
+        cr_expect(strstr(text, i == 1 ? "titanv,0,fine,4," : "fine") != NULL, "%s", text);
+        cr_expect(strstr(text, "the target failed") != NULL, "%s", text);
+        cr_expect(eq(int, strstr(text, "\"complete\": false") != NULL, i == 2), "%s", text);
+        free(text);
+    }
+    remove_job(folder);
+}
+
+/* The row for all launches says that the target ended well. */
+Test(estimate, csv_of_a_failed_target_has_no_total)
+{
+    char folder[] = "/tmp/heddle-estimate-XXXXXX", words[400];
+    for (int fails = 0; fails < 2; fails++) {
+        int status;
+        strcpy(folder, "/tmp/heddle-estimate-XXXXXX");
+        put_job(folder, fails ? "faulty" : "fine");
+        snprintf(words, sizeof words, "estimate --format=csv %s/job.yaml", folder);
+        char *text = run(words, &status);
+        cr_expect(eq(int, strstr(text, "\ntitanv,,") != NULL, !fails), "%s", text);
+        free(text);
+        remove_job(folder);
+    }
+}
+
+/* A time limit, or the signal that timeout(1) sends, ends the target; what was done before is printed. */
+Test(estimate, prints_what_is_done_when_it_is_stopped)
+{
+    char folder[] = "/tmp/heddle-estimate-XXXXXX", words[400], command[600];
+    const char *program = getenv("HEDDLE");
+    int status;
+    put_job(folder, "endless");
+    snprintf(words, sizeof words, "estimate --timeout=1 %s/job.yaml", folder);
+    char *text = run(words, &status);
+    cr_expect(status != 0 && strstr(text, "\nfine "), "%s", text);
+    free(text);
+    snprintf(command, sizeof command,
+             "timeout 5 %s estimate --format=json %s/job.yaml >%s/out 2>/dev/null; "
+             "grep -q '\"complete\": false' %s/out && grep -q '\"kernel\": \"fine\"' %s/out",
+             program ? program : "./heddle", folder, folder, folder, folder);
+    cr_expect(eq(int, system(command), 0));
+    remove_job(folder);
+}
+
+/* A row of CSV is there as soon as its launch has been estimated. */
+Test(estimate, writes_csv_launch_by_launch)
+{
+    char folder[] = "/tmp/heddle-estimate-XXXXXX", command[600];
+    const char *program = getenv("HEDDLE");
+    put_job(folder, "endless");
+    snprintf(command, sizeof command,
+             "%s estimate --format=csv %s/job.yaml >%s/out 2>/dev/null & p=$!; "
+             "for i in $(seq 200); do sleep 0.1; grep -q 'titanv,0,fine' %s/out && break; done; "
+             "kill -9 $p; wait $p; grep -q 'titanv,0,fine' %s/out",
+             program ? program : "./heddle", folder, folder, folder, folder);
+    cr_expect(eq(int, system(command), 0));
+    remove_job(folder);
 }
 
 /* What stands behind a program, or behind "--", is for the program. */
