@@ -70,8 +70,10 @@ static CUresult check_shape(struct CUfunc_st *f, const struct work_kernel *k)
     if (!emu_kernel_info(f->kernel, &info)) return CUDA_SUCCESS; /* the launch says why */
     const int most = driver.limits.shared_block - (int)info.shared;
     const int dynamic = f->max_dynamic >= 0 ? f->max_dynamic : most > 0 ? most : 0;
-    return block > info.max_threads || k->shared > (unsigned)dynamic ? CUDA_ERROR_INVALID_VALUE
-                                                                     : CUDA_SUCCESS;
+    if (block > info.max_threads || k->shared > (unsigned)dynamic) return CUDA_ERROR_INVALID_VALUE;
+    return emu_kernel_lacks_registers(f->kernel, (unsigned)block)
+               ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES
+               : CUDA_SUCCESS;
 }
 
 static CUresult check_cooperative(struct CUfunc_st *f, const struct work_kernel *k)

@@ -213,10 +213,14 @@ struct emu_kernel_info {
     uint32_t max_threads;             /* .maxntid, .reqntid; else 1024 */
     uint32_t required_block[3];       /* .reqntid; 0: any */
     uint32_t cluster[3];              /* .reqnctapercluster; 0: any */
-    int ptx_version, target;          /* 90, 75 */
+    bool registers_bounded;  /* .maxntid, .reqntid, .maxnreg: an assembler keeps within them */
+    int ptx_version, target; /* 90, 75 */
 };
 /* false: the kernel cannot be lowered; a launch reports the reason. */
 bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out);
+/* Whether an SM of the device's GPU has too few registers for a CTA of so many threads. `registers` is an estimate, so
+ * this holds only if 7/8 of them do not fit either. A kernel whose directives bound its registers never lacks any. */
+bool emu_kernel_lacks_registers(struct emu_kernel *k, uint32_t threads);
 
 struct emu_variable {
     const char *name;

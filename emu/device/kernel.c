@@ -223,6 +223,7 @@ bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out)
     for (u32 i = 0; d && i < 3; i++) out->required_block[i] = i < d->count ? (u32)d->value[i] : 1;
     if (!d) d = directive(k, "maxntid");
     if (d && product(d) < 1024) out->max_threads = (u32)product(d);
+    out->registers_bounded = d || directive(k, "maxnreg");
     if ((d = directive(k, "reqnctapercluster")))
         for (u32 i = 0; i < 3; i++) out->cluster[i] = i < d->count ? (u32)d->value[i] : 1;
     out->shared = p->shared_static;
@@ -233,6 +234,21 @@ bool emu_kernel_info(struct emu_kernel *k, struct emu_kernel_info *out)
         if (k->image->image->vars[i].var->sym->space == PTX_SPACE_CONST)
             out->constant += (u32)k->image->image->vars[i].size;
     return true;
+}
+
+bool emu_kernel_lacks_registers(struct emu_kernel *k, uint32_t threads)
+{
+    struct emu_kernel_info info;
+    const struct emu_gpu *g = k->image->emu->gpu;
+    if (!emu_kernel_info(k, &info)) return false;
+    /* What a thread has at most (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability"); the
+     * compiler spills the others. */
+    const u32 most = g->capability < 20    ? 124
+                     : g->capability <= 30 ? 63
+                                           : 255,
+              few = info.registers - info.registers / 8, own = few < most ? few : most;
+    const struct emu_occupancy o = emu_occupancy(g, threads, own, 0);
+    return !info.registers_bounded && !o.ctas && o.limit == EMU_LIMIT_REGISTERS;
 }
 
 size_t emu_variable_count(const struct emu_image *im)

@@ -126,7 +126,7 @@ static u32 with_reserved(const struct emu_program *p, u32 own)
 
 /* Checks the launch against the limits of CUDA, the kernel and the GPU. NULL: ok; else the report
  * with the error. */
-static const struct emu_report *check_sizes(struct emu *e, const struct emu_kernel *k,
+static const struct emu_report *check_sizes(struct emu *e, struct emu_kernel *k,
                                             const struct emu_launch *l,
                                             const struct emu_kernel_info *info, u64 shared,
                                             u64 *threads, u64 *ctas)
@@ -162,6 +162,12 @@ static const struct emu_report *check_sizes(struct emu *e, const struct emu_kern
     if (shared > emu_gpu_shared_limit(e->gpu))
         return refuse(e, "%llu bytes of shared memory: a CTA on GPU %s has at most %u",
                       (unsigned long long)shared, e->gpu->name, emu_gpu_shared_limit(e->gpu));
+    if (emu_kernel_lacks_registers(k, (u32)*threads))
+        return refuse(e,
+                      "block of %llu threads with about %u registers each: an SM of GPU %s has %u "
+                      "(__launch_bounds__ makes a compiler use fewer)",
+                      (unsigned long long)*threads, info->registers, e->gpu->name,
+                      e->gpu->registers);
     return NULL;
 }
 

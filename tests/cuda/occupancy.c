@@ -4,8 +4,11 @@
 #include "cuda/occupancy.h"
 #include "cuda/driver.h"
 #include "emu/gpu.h"
+#include "tests/support/driver_calls.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static const struct {
     const char *gpu;
@@ -129,4 +132,56 @@ Test(occupancy, shared_memory_is_what_lets_so_many_in)
             cr_expect(less < blocks, "%s, %d blocks: %d", emu_gpu_at(g)->name, blocks, less);
         }
     }
+}
+
+/* A kernel that loads 206 words and adds them up behind a barrier: all are live there. (ptxas 13.0 for sm_75: 210
+ * registers.) */
+static char *many_registers(const char *bound)
+{
+    enum { LIVE = 206 };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    cr_assert(f);
+    fprintf(f,
+            ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry k(.param .u64 p)%s\n"
+            "{ .reg .u64 %%a; .reg .u32 %%v<%d>; ld.param.u64 %%a, [p];\n",
+            bound, LIVE);
+    for (int i = 0; i < LIVE; i++)
+        fprintf(f, "ld.volatile.global.u32 %%v%d, [%%a+%d];\n", i, 4 * i);
+    fprintf(f, "bar.sync 0;\n");
+    for (int i = 1; i < LIVE; i++)
+        fprintf(f, "mad.lo.u32 %%v0, %%v0, %%v%d, %%v%d;\n", i, LIVE - i);
+    fprintf(f, "st.global.u32 [%%a], %%v0; ret; }\n");
+    fclose(f);
+    return text;
+}
+
+/* The result of a launch of that kernel on a TITAN V: 65536 registers of an SM. */
+static CUresult launch_with(int threads, const char *bound)
+{
+    CUmodule module;
+    CUfunction f;
+    CUdeviceptr p;
+    char *text = many_registers(bound);
+    driver_start();
+    OK(cuModuleLoadData(&module, text));
+    OK(cuModuleGetFunction(&f, module, "k"));
+    OK(cuMemAlloc(&p, 4096));
+    const CUresult r = cuLaunchKernel(f, 1, 1, 1, (unsigned)threads, 1, 1, 0, NULL, (void *[]){&p},
+                                      NULL);
+    cuda_device_reset();
+    free(text);
+    return r;
+}
+
+/* CUDA 13, "cudaErrorLaunchOutOfResources": "the launch may not fit ... too many registers". 206 x 1024 are more than
+ * 65536, 206 x 256 are not; with launch bounds the compiler spills. */
+Test(occupancy, launches_that_lack_registers_are_refused)
+{
+    cr_expect(launch_with(1024, "") == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    cr_expect(launch_with(512, "") == CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    cr_expect(launch_with(256, "") == CUDA_SUCCESS);
+    cr_expect(launch_with(1024, ".maxntid 1024, 1, 1") == CUDA_SUCCESS);
+    cr_expect(launch_with(1024, ".maxnreg 64") == CUDA_SUCCESS);
 }
