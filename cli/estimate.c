@@ -398,7 +398,7 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE && !e->count) {
         fprintf(stderr,
                 "heddle %s: no launch could be estimated: there was none, or it was not "
-                "traced (checks that watch and --divergence=its leave no trace)\n",
+                "traced (checks that watch leave no trace)\n",
                 c->command);
         return EXIT_INPUT;
     }

@@ -224,7 +224,7 @@ static void set_up_phases(struct emu *e, struct emu_machine *m, struct emu_progr
     const struct emu_launch *l = m->launch;
     if (e->config.count && e->config.phases && l->order)
         m->phases = launch_phases_new(a, program, e->sms);
-    if (e->config.trace && !l->observer_count && !m->its) {
+    if (e->config.trace && !l->observer_count) {
         m->trace = arena_alloc(e->launch_arena, sizeof *m->trace);
         if (!e->traces.cta_arena) trace_arena_begin(&e->traces, cta_arena_sibling(e->cta_arena));
         trace_plan(m->trace, &e->traces, m);

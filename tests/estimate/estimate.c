@@ -228,10 +228,44 @@ Test(estimate, sums_of_launches_follow_from_their_parts)
 Test(estimate, says_that_there_was_nothing_to_estimate)
 {
     int status;
-    char *text = run("estimate --divergence=its suite:sum_tree", &status);
+    char *text = run("estimate --check race suite:sum_tree", &status);
     cr_expect(eq(int, status, 1));
     cr_expect(strstr(text, "no launch could be estimated") != NULL, "%s", text);
     free(text);
+}
+
+/* Where no lanes diverge, both ways to diverge are the same. */
+Test(estimate, independent_threads_take_as_long_where_none_diverge)
+{
+    json_t *stack = document("suite:sum_tree"), *its = document("--divergence=its suite:sum_tree");
+    cr_expect(eq(dbl, number(json_object_get(of_gpu(stack, 0), "total"), "cycles"),
+                 number(json_object_get(of_gpu(its, 0), "total"), "cycles")));
+    json_decref(stack);
+    json_decref(its);
+}
+
+/* The lanes of a warp take a lock one after another, which needs independent thread scheduling. Each has a load and two
+ * atomics of one word in its turn, and the loads depend on the atomics: 28 cycles at least (model/timing/titanv.yaml,
+ * L1), for 32 lanes. */
+Test(estimate, lanes_of_a_warp_that_wait_for_each_other_are_estimated)
+{
+    static const char ptx[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n"
+        "{ .reg .u64 %a; .reg .u32 %v; .reg .pred %p; ld.param.u64 %a, [p];\n"
+        "L: atom.global.cas.b32 %v, [%a], 0, 1; setp.ne.u32 %p, %v, 0; @%p bra L;\n"
+        "ld.volatile.global.u32 %v, [%a+4]; add.u32 %v, %v, 1; st.volatile.global.u32 [%a+4], %v;\n"
+        "membar.gl; atom.global.exch.b32 %v, [%a], 0; bar.sync 0; ret; }\n";
+    char path[] = "/tmp/heddle-estimate-XXXXXX", words[300];
+    const int fd = mkstemp(path);
+    FILE *f = fdopen(fd, "w");
+    cr_assert(f && fputs(ptx, f) >= 0);
+    fclose(f);
+    snprintf(words, sizeof words,
+             "--divergence=its %s --grid 2 --block 64 --arg 'p=buf:u32[2]=const(0)'", path);
+    json_t *d = document(words);
+    cr_expect(number(json_object_get(of_gpu(d, 0), "total"), "cycles") > 32 * 28);
+    json_decref(d);
+    remove(path);
 }
 
 /* Every GPU that is known gives a machine that can run. */
