@@ -44,7 +44,7 @@ OPS_FLAGS.release := -O3
 OPS_FLAGS.tsan := -O0
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
          $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS))) $B/emu/gpus.o
-CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c)) $B/cli/page_text.o
+CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c)) $B/cli/page_text.o $B/cli/reproduce_text.o
 CALIBRATE := $(patsubst %.c,$B/%.o,$(wildcard calibrate/*.c))
 CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
@@ -181,8 +181,16 @@ $B/emu/gpus.o: $B/emu/gpus.c
 PAGE := $(wildcard cli/page/report.*)
 $B/cli/page_text.c: $(PAGE) tools/text-to-c.sh
 	@mkdir -p $(@D)
-	$(call say,GEN,$@)tools/text-to-c.sh cli/page.h $(PAGE) >$@.new && mv $@.new $@
+	$(call say,GEN,$@)tools/text-to-c.sh cli/page.h page $(PAGE) >$@.new && mv $@.new $@
 $B/cli/page_text.o: $B/cli/page_text.c cli/page.h
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+# The list of `heddle reproduce`, and recorded verdicts.
+REPRODUCE := cli/reproduce/items.yaml cli/reproduce/recorded.csv
+$B/cli/reproduce_text.c: $(REPRODUCE) tools/text-to-c.sh
+	@mkdir -p $(@D)
+	$(call say,GEN,$@)tools/text-to-c.sh cli/reproduce.h reproduce $(REPRODUCE) >$@.new && mv $@.new $@
+$B/cli/reproduce_text.o: $B/cli/reproduce_text.c cli/reproduce.h
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 -include $(LIB:.o=.d) $B/tools/compile_gpus.d $(CLI:.o=.d) $(CALIBRATE:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
 

@@ -322,6 +322,7 @@ static int run_in_folder(struct request *q, struct sweep_cell *cells, size_t cou
                           .cells = cells,
                           .count = count,
                           .journal = j,
+                          .command = "sweep",
                           .cache = q->cache,
                           .jobs = (unsigned)q->jobs,
                           .quiet = q->quiet};

@@ -20,7 +20,12 @@
 #include <stdio.h>
 
 enum { SWEEP_ID = 32, SWEEP_KEY = 16 }; /* hexadecimal digits */
-enum sweep_measure { SWEEP_DIGEST = 1, SWEEP_ESTIMATE = 2, SWEEP_RACES = 4 };
+enum sweep_measure {
+    SWEEP_DIGEST = 1,
+    SWEEP_ESTIMATE = 2,
+    SWEEP_RACES = 4,
+    SWEEP_COUNTS = 8 /* of `heddle reproduce` alone */
+};
 
 struct sweep_target {
     const char *name;   /* the words, with blanks between them */
@@ -74,7 +79,11 @@ struct sweep_cell {
     struct sweep_record *record; /* NULL: there is none */
 };
 
-/* All cells, in the order of the plan. false: an input cannot be read (a message was printed). */
+/* Whether seeds make a difference: `native` has one cell for all. */
+bool sweep_order_has_seeds(const char *order);
+/* Sets key and id of a cell. `program`: the SHA-256 digest of Heddle's own (32 bytes). */
+void sweep_cell_name(const struct sweep_plan *p, struct sweep_cell *c, const uint8_t *program);
+/* All cells, in the order of the plan. NULL: an input cannot be read (a message was printed). */
 struct sweep_cell *sweep_cells(const struct sweep_plan *p, size_t *count);
 
 /* ---- the journal ------------------------------------------------------------------------------ */
@@ -106,12 +115,21 @@ void sweep_cells_join(struct sweep_cell *cells, size_t count, const struct sweep
 
 /* ---- runs ------------------------------------------------------------------------------------- */
 
+struct json_t; /* of Jansson */
+
 struct sweep_run {
     const struct sweep_plan *plan;
     struct sweep_cell *cells;
     size_t count;
     struct sweep_journal *journal;
-    const char *cache; /* a folder; NULL: none */
+    const char *command; /* in messages: "sweep" */
+    const char *cache;   /* a folder; NULL: none */
+    const char
+        *counts; /* a folder: each process writes its counts there as ID.json; NULL: none does */
+    /* Called with what a process of the cell printed, before the cell's line is in the journal. false: the cell has
+     * failed. NULL: nobody wants it. */
+    bool (*keep)(void *self, const struct sweep_cell *c, const struct json_t *printed);
+    void *self;
     unsigned jobs;
     bool quiet;
     size_t done, failed, from_cache, left;

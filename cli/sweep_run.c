@@ -32,9 +32,7 @@ static void hex(char *to, const uint8_t *digest, int digits)
     for (int i = 0; i < digits; i += 2) snprintf(to + i, 3, "%02x", digest[i / 2]);
 }
 
-/* Key and id of a cell. `program`: the digest of Heddle's own. */
-static void name_cell(const struct sweep_plan *p, struct sweep_cell *c,
-                      const uint8_t program[SHA256_BYTES])
+void sweep_cell_name(const struct sweep_plan *p, struct sweep_cell *c, const uint8_t *program)
 {
     struct sha256 s;
     uint8_t digest[SHA256_BYTES];
@@ -58,8 +56,7 @@ static void name_cell(const struct sweep_plan *p, struct sweep_cell *c,
     hex(c->id, digest, SWEEP_ID);
 }
 
-/* An order without choices has one cell for all seeds. */
-static bool has_seeds(const char *order)
+bool sweep_order_has_seeds(const char *order)
 {
     return strncmp(order, "native", 6) != 0;
 }
@@ -73,18 +70,19 @@ struct sweep_cell *sweep_cells(const struct sweep_plan *p, size_t *count)
         return NULL;
     }
     for (size_t o = 0; o < p->order_count; o++)
-        variants += has_seeds(p->orders[o]) ? p->seed_count : 1;
+        variants += sweep_order_has_seeds(p->orders[o]) ? p->seed_count : 1;
     *count = p->target_count * p->gpu_count * variants;
     struct sweep_cell *cells = calloc(*count + 1, sizeof *cells);
     if (!cells) abort();
     for (uint32_t t = 0; t < p->target_count; t++)
         for (uint32_t g = 0; g < p->gpu_count; g++)
             for (uint32_t o = 0; o < p->order_count; o++)
-                for (size_t s = 0; s < (has_seeds(p->orders[o]) ? p->seed_count : 1); s++) {
+                for (size_t s = 0; s < (sweep_order_has_seeds(p->orders[o]) ? p->seed_count : 1);
+                     s++) {
                     struct sweep_cell *c = &cells[n++];
                     *c = (struct sweep_cell){.target = t, .order = o, .gpu = g};
-                    if (has_seeds(p->orders[o])) c->seed = p->seeds[s];
-                    name_cell(p, c, program);
+                    if (sweep_order_has_seeds(p->orders[o])) c->seed = p->seeds[s];
+                    sweep_cell_name(p, c, program);
                 }
     return cells;
 }
@@ -127,11 +125,12 @@ static void on_signal(int signal)
     if (signal != SIGCHLD) stop = signal;
 }
 
-static void run_cell(const struct sweep_plan *p, const struct slot *s)
+static void run_cell(const struct sweep_run *r, const struct slot *s)
 {
     enum { MOST = 24 };
+    const struct sweep_plan *p = r->plan;
     const struct sweep_target *t = &p->targets[s->cell->target];
-    char seed[32], order[512], gpu[512], memory[128], instructions[128];
+    char seed[32], order[512], gpu[512], memory[128], instructions[128], counts[4200];
     size_t words = 0, n = 0;
     while (t->words[words]) words++;
     char **argv = calloc(words + MOST, sizeof *argv);
@@ -144,13 +143,17 @@ static void run_cell(const struct sweep_plan *p, const struct slot *s)
     argv[n++] = (char *)"--format=json";
     argv[n++] = order;
     argv[n++] = gpu;
-    if (has_seeds(p->orders[s->cell->order])) argv[n++] = seed;
+    if (sweep_order_has_seeds(p->orders[s->cell->order])) argv[n++] = seed;
     if (p->memory) snprintf(memory, sizeof memory, "--memory=%s", p->memory), argv[n++] = memory;
     if (p->instructions) {
         snprintf(instructions, sizeof instructions, "--max-instructions=%s", p->instructions);
         argv[n++] = instructions;
     }
     if (!s->estimates && p->measure & SWEEP_RACES) argv[n++] = (char *)"--check=race";
+    if (r->counts) {
+        snprintf(counts, sizeof counts, "--counts=%s/%s.json", r->counts, s->cell->id);
+        argv[n++] = counts;
+    }
     if (!t->is_program) argv[n++] = (char *)"--threads=1";
     for (size_t i = 0; i < words; i++) argv[n++] = t->words[i];
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -163,8 +166,9 @@ static void run_cell(const struct sweep_plan *p, const struct slot *s)
     _exit(EXIT_USAGE);
 }
 
-static bool begin(const struct sweep_plan *p, struct slot *s, struct sweep_cell *c, bool estimates)
+static bool begin(const struct sweep_run *r, struct slot *s, struct sweep_cell *c, bool estimates)
 {
+    const struct sweep_plan *p = r->plan;
     s->cell = c;
     s->estimates = estimates;
     s->late = false;
@@ -178,7 +182,7 @@ static bool begin(const struct sweep_plan *p, struct slot *s, struct sweep_cell 
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
-        run_cell(p, s);
+        run_cell(r, s);
     }
     if (s->pid > 0) return true;
     if (s->out >= 0) close(s->out);
@@ -226,15 +230,16 @@ static void take_estimate(struct sweep_record *r, const json_t *o)
     r->cycles = json_number_value(json_object_get(json_object_get(gpu, "total"), "cycles"));
 }
 
-static bool take_output(struct slot *s)
+static bool take_output(const struct sweep_run *r, struct slot *s)
 {
     FILE *f = lseek(s->out, 0, SEEK_SET) == 0 ? fdopen(s->out, "r") : NULL;
     json_t *o = f ? json_loadf(f, 0, NULL) : NULL;
     if (f) (void)fclose(f);
     if (o && s->estimates) take_estimate(&s->record, o);
     else if (o) take_run(&s->record, o);
+    const bool ok = o && (!r->keep || r->keep(r->self, s->cell, o));
     json_decref(o);
-    return o != NULL;
+    return ok;
 }
 
 /* ---- the cache -------------------------------------------------------------------------------- */
@@ -316,8 +321,8 @@ static void tell(struct dealing *d, bool last)
     const double now = now_is(), spent = now - d->began;
     if (r->quiet || (!last && now - d->shown < (isatty(STDERR_FILENO) ? 0.5 : 10))) return;
     d->shown = now;
-    fprintf(stderr, "heddle sweep: %zu of %zu cells, %zu failed", r->done, r->done + r->left,
-            r->failed);
+    fprintf(stderr, "heddle %s: %zu of %zu cells, %zu failed", r->command, r->done,
+            r->done + r->left, r->failed);
     if (r->done > r->from_cache && r->left)
         fprintf(stderr, ", about %.0f s left",
                 spent / (double)(r->done - r->from_cache) * (double)r->left);
@@ -341,7 +346,7 @@ static void finish(struct dealing *d, const struct sweep_cell *c, const struct s
     if (sweep_journal_add(r->journal, x, !r->left)) return;
     if (!d->broken)
         usage_error(
-            "sweep",
+            r->command,
             "cannot write the journal: %s (what it has is good: run the same command again)",
             strerror(errno));
     d->broken = true;
@@ -355,7 +360,7 @@ static void ended(struct dealing *d, struct slot *s, int status)
     struct sweep_record *x = &s->record;
     (void)kill(-s->pid, SIGKILL); /* what it has started */
     s->pid = 0;
-    const bool read = take_output(s);
+    const bool read = take_output(d->run, s);
     x->exit = exit;
     /* A race that was looked for is a result. */
     x->failed = !read || (exit != EXIT_FINE &&
@@ -367,11 +372,11 @@ static void ended(struct dealing *d, struct slot *s, int status)
         snprintf(x->id, sizeof x->id, "%s", s->cell->id);
         snprintf(x->key, sizeof x->key, "%s", s->cell->key);
         s->began = now_is();
-        if (begin(p, s, s->cell, false)) return;
+        if (begin(d->run, s, s->cell, !(p->measure & SWEEP_DIGEST))) return;
     }
     if (!x->failed && !s->estimates && p->measure & SWEEP_ESTIMATE) {
         s->began = now_is();
-        if (begin(p, s, s->cell, true)) return;
+        if (begin(d->run, s, s->cell, true)) return;
         x->failed = true;
     }
     finish(d, s->cell, x, false);
@@ -394,8 +399,8 @@ static void fill(struct dealing *d)
             snprintf(s->record.key, sizeof s->record.key, "%s", c->key);
             s->tries = 0;
             s->began = now_is();
-            if (begin(r->plan, s, c, false)) continue;
-            usage_error("sweep", "cannot start a process: %s", strerror(errno));
+            if (begin(r, s, c, !(r->plan->measure & SWEEP_DIGEST))) continue;
+            usage_error(r->command, "cannot start a process: %s", strerror(errno));
             d->broken = true;
             return;
         }

@@ -90,9 +90,12 @@ int bad_option(const struct command *c, const char *word)
 /* An option at argv[at]; its id, 0 after a message. */
 static int take(struct words *w)
 {
-    const char *word = w->argv[w->at], *name = word + 2;
+    const char *word = w->argv[w->at];
+    const bool is_short = strcmp(word, "-o") == 0; /* --output; no other option has a short name */
+    const char *name = is_short ? "output" : word + 2;
     const size_t length = strcspn(name, "=");
-    const struct command_option *o = word[1] == '-' ? find(w->command, name, length) : NULL;
+    const struct command_option *o = is_short || word[1] == '-' ? find(w->command, name, length)
+                                                                : NULL;
     const bool wants = o && command_option_full(o).argument;
     w->value = NULL;
     if (o && wants && name[length]) w->value = name + length + 1;

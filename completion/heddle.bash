@@ -6,7 +6,7 @@ _heddle_workloads="aes append bank bfs_fixed bfs_parent bfs_racy bfs_sparse blur
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare report advise communication sweep trace suite ptx bench isa orders gpus measure calibrate";;
+    '') echo "run check estimate compare report advise communication sweep reproduce trace suite ptx bench isa orders gpus measure calibrate";;
     sweep) echo "query report";;
     trace) echo "record info check dump";;
     suite) echo "list run";;
@@ -26,6 +26,7 @@ _heddle_options() # COMMAND
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --format --help";;
+    'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
     'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
@@ -277,6 +278,10 @@ _heddle_values() # COMMAND --OPTION
     'sweep report --columns') echo "target order seed gpu";;
     'sweep report --value') echo "results cells failed racy cycles seconds";;
     'sweep report --format') echo "text csv html";;
+    'reproduce --output') echo "";;
+    'reproduce --jobs') echo "";;
+    'reproduce --items') echo "FILE";;
+    'reproduce --recorded') echo "FILE";;
     'trace record --output') echo "FILE";;
     'trace record --gpu') echo "$_heddle_gpus";;
     'trace record --order') echo "$_heddle_orders";;

@@ -1,12 +1,13 @@
 #!/bin/sh
-# Text files as C: tools/text-to-c.sh HEADER FILE... prints a C file that includes HEADER and defines, for each
-# FILE of the name x.SUFFIX, `const char page_SUFFIX[]` with its text.
+# Text files as C: tools/text-to-c.sh HEADER PREFIX FILE... prints a C file that includes HEADER and defines, for each
+# FILE of the name x.SUFFIX, `const char PREFIX_SUFFIX[]` with its text.
 set -eu
 header=$1
-shift
+prefix=$2
+shift 2
 echo "#include \"$header\""
 for file; do
-    echo "const char page_${file##*.}[] ="
+    echo "const char ${prefix}_${file##*.}[] ="
     sed 's/\\/\\\\/g; s/"/\\"/g; s/?/\\?/g; s/^/    "/; s/$/\\n"/' "$file"
     echo '    "";'
 done

@@ -1,0 +1,344 @@
+/* The list of items: YAML to struct reproduce_item (cli/reproduce/items.yaml is one). Formulas are checked here. */
+#define _GNU_SOURCE
+#include "cli/reproduce.h"
+
+#include "cli/job_file.h"
+#include "cli/yaml.h"
+
+#include "base/text.h"
+#include "determinism/orders.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ITEMS = 256 };
+
+static const char *text_of(struct reproduce *r, const struct yaml *v)
+{
+    return arena_copy(r->arena, v->text.text, v->text.length);
+}
+
+static const char *key_of(struct reproduce *r, const struct yaml *v)
+{
+    return arena_copy(r->arena, v->key.text, v->key.length);
+}
+
+static bool wants(struct diags *d, const struct yaml *v, enum yaml_kind kind, const char *what)
+{
+    if (v->kind == kind) return true;
+    diag_error(d, v->text.at, 1, "%s", what);
+    return false;
+}
+
+/* The number of the key among some, `count` after an error. */
+static int key_among(struct diags *d, const struct yaml *v, const char *const *keys, int count,
+                     const char *where)
+{
+    struct text_nearest near = {.text = v->key.text, .length = v->key.length};
+    for (int i = 0; i < count; i++) {
+        if (piece_is(v->key, keys[i])) return i;
+        text_nearest_try(&near, keys[i]);
+    }
+    diag_error(d, v->key.at, v->key.length, "%s has no key '%.*s'", where, (int)v->key.length,
+               v->key.text);
+    if (near.best) diag_note(d, v->key.at, v->key.length, "did you mean '%s'?", near.best);
+    return count;
+}
+
+/* ---- what runs -------------------------------------------------------------------------------------- */
+
+/* The place of a target in the plan, which has each once. */
+static bool plan_target(struct reproduce *r, struct diags *d, struct piece text, uint32_t *out)
+{
+    struct sweep_plan *p = &r->plan;
+    const char *name = arena_copy(r->arena, text.text, text.length);
+    for (*out = 0; *out < p->target_count; ++*out)
+        if (strcmp(p->targets[*out].name, name) == 0) return true;
+    return sweep_plan_target(p, d, text, false);
+}
+
+static bool plan_order(struct reproduce *r, struct diags *d, struct piece text, uint32_t *out)
+{
+    struct sweep_plan *p = &r->plan;
+    const char *name = arena_copy(r->arena, text.text, text.length);
+    for (*out = 0; *out < p->order_count; ++*out)
+        if (strcmp(p->orders[*out], name) == 0) return true;
+    return sweep_plan_orders(p, d, text);
+}
+
+static bool plan_gpu(struct reproduce *r, struct diags *d, struct piece text, uint32_t *out)
+{
+    struct sweep_plan *p = &r->plan;
+    const char *name = arena_copy(r->arena, text.text, text.length);
+    for (*out = 0; *out < p->gpu_count; ++*out)
+        if (strcmp(p->gpus[*out], name) == 0) return true;
+    return sweep_plan_gpus(p, d, text);
+}
+
+static bool read_targets(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                         const struct yaml *map)
+{
+    if (!wants(d, map, YAML_MAP, "'targets' is a map: NAME: suite:WORKLOAD")) return false;
+    item->targets = arena_array(r->arena, struct reproduce_target, map->count + 1);
+    for (const struct yaml *v = map->first; v; v = v->next) {
+        struct reproduce_target *t = &item->targets[item->target_count++];
+        t->name = key_of(r, v);
+        if (!wants(d, v, YAML_SCALAR, "a target is suite:WORKLOAD") ||
+            !plan_target(r, d, v->text, &t->target))
+            return false;
+    }
+    return true;
+}
+
+/* TEXT, or {order: TEXT, seeds: FIRST-LAST}. */
+static bool read_order(struct reproduce *r, struct diags *d, struct reproduce_order *o,
+                       const struct yaml *v)
+{
+    static const char *const keys[] = {"order", "seeds"};
+    static const uint64_t one[] = {1};
+    struct piece text = v->text;
+    o->name = key_of(r, v);
+    o->seeds = one;
+    o->seed_count = 1;
+    for (const struct yaml *x = v->kind == YAML_MAP ? v->first : NULL; x; x = x->next) {
+        const int k = key_among(d, x, keys, 2, "an order");
+        if (k == 0) text = x->text;
+        if (k == 1) {
+            struct sweep_plan seeds = {.arena = r->arena};
+            if (!sweep_plan_seeds(&seeds, d, x->text)) return false;
+            o->seeds = seeds.seeds;
+            o->seed_count = seeds.seed_count;
+        }
+    }
+    return plan_order(r, d, text, &o->order);
+}
+
+static bool read_orders(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                        const struct yaml *map)
+{
+    if (!wants(d, map, YAML_MAP, "'orders' is a map: NAME: ORDER")) return false;
+    item->orders = arena_array(r->arena, struct reproduce_order, map->count + 1);
+    for (const struct yaml *v = map->first; v; v = v->next)
+        if (!read_order(r, d, &item->orders[item->order_count++], v)) return false;
+    return true;
+}
+
+static bool read_sets(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                      const struct yaml *map)
+{
+    if (!wants(d, map, YAML_MAP, "'sets' is a map: NAME: [TARGET, ...]")) return false;
+    item->sets = arena_array(r->arena, struct reproduce_set, map->count + 1);
+    for (const struct yaml *v = map->first; v; v = v->next) {
+        struct reproduce_set *s = &item->sets[item->set_count++];
+        uint32_t *targets = arena_array(r->arena, uint32_t, v->count + 1);
+        s->name = key_of(r, v);
+        s->targets = targets;
+        for (const struct yaml *x = v->first; x; x = x->next) {
+            uint32_t t = 0;
+            while (t < item->target_count && !piece_is(x->text, item->targets[t].name)) t++;
+            if (t == item->target_count) {
+                diag_error(d, x->text.at, x->text.length, "the item has no target '%.*s'",
+                           (int)x->text.length, x->text.text);
+                return false;
+            }
+            targets[s->count++] = t;
+        }
+    }
+    return true;
+}
+
+/* ---- claims and figures ----------------------------------------------------------------------------- */
+
+static bool read_kind(struct diags *d, const struct yaml *v, struct reproduce_claim *c)
+{
+    static const char *const kinds[] = {"ratio", "count", "exact"};
+    static const double tolerances[] = {1.0 / 3, 0.1, 0};
+    for (int i = 0; i < 3; i++)
+        if (piece_is(v->text, kinds[i])) {
+            c->kind = (enum reproduce_kind)i;
+            c->tolerance = tolerances[i];
+            return true;
+        }
+    diag_error(d, v->text.at, v->text.length, "a kind is ratio, count or exact");
+    return false;
+}
+
+static bool read_claim(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                       const struct yaml *map)
+{
+    enum { SAYS, PAPER, KIND, TOLERANCE, VALUE, WHY, KEYS };
+    static const char *const keys[] = {"says", "paper", "kind", "tolerance", "value", "why"};
+    struct reproduce_claim *c = &item->claims[item->claim_count++];
+    double tolerance = -1;
+    *c = (struct reproduce_claim){.says = "", .why = "", .paper = "", .tolerance = 1.0 / 3};
+    c->name = key_of(r, map);
+    if (!wants(d, map, YAML_MAP, "a claim is a map")) return false;
+    for (const struct yaml *v = map->first; v; v = v->next)
+        switch (key_among(d, v, keys, KEYS, "a claim")) {
+        case SAYS: c->says = text_of(r, v); break;
+        case PAPER: c->paper = text_of(r, v); break;
+        case KIND:
+            if (!read_kind(d, v, c)) return false;
+            break;
+        case TOLERANCE: tolerance = strtod(text_of(r, v), NULL); break;
+        case VALUE: c->formula = v->text; break;
+        case WHY: c->why = text_of(r, v); break;
+        default: return false;
+        }
+    if (tolerance >= 0) c->tolerance = tolerance;
+    if (!c->formula.length || !reproduce_paper_read(c)) {
+        diag_error(d, map->key.at, map->key.length,
+                   "a claim wants 'value', a formula, and 'paper': 2.05, 2..4, <1.03 or >0.5");
+        return false;
+    }
+    return reproduce_formula_check(item, c->formula, false, d);
+}
+
+static bool read_claims(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                        const struct yaml *map)
+{
+    bool ok = true;
+    if (!wants(d, map, YAML_MAP, "'claims' is a map: NAME: {says, paper, kind, value}"))
+        return false;
+    item->claims = arena_array(r->arena, struct reproduce_claim, map->count + 1);
+    for (const struct yaml *v = map->first; v; v = v->next) ok &= read_claim(r, d, item, v);
+    return ok;
+}
+
+static bool read_series(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                        const struct yaml *map)
+{
+    bool ok = wants(d, map, YAML_MAP, "'series' is a map: NAME: FORMULA");
+    item->series = arena_array(r->arena, struct reproduce_series, map->count + 1);
+    for (const struct yaml *v = map->first; v && ok; v = v->next) {
+        struct reproduce_series *s = &item->series[item->series_count++];
+        *s = (struct reproduce_series){key_of(r, v), v->text};
+        ok = reproduce_formula_check(item, s->formula, true, d);
+    }
+    return ok;
+}
+
+static bool read_figure(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                        const struct yaml *map)
+{
+    enum { UNIT, STACKED, LOGARITHMIC, SERIES, KEYS };
+    static const char *const keys[] = {"unit", "stacked", "logarithmic", "series"};
+    bool ok = wants(d, map, YAML_MAP, "'figure' is a map with 'series'");
+    for (const struct yaml *v = map->first; v && ok; v = v->next)
+        switch (key_among(d, v, keys, KEYS, "a figure")) {
+        case UNIT: item->unit = text_of(r, v); break;
+        case STACKED: item->stacked = piece_is(v->text, "true"); break;
+        case LOGARITHMIC: item->logarithmic = piece_is(v->text, "true"); break;
+        case SERIES: ok = read_series(r, d, item, v); break;
+        default: ok = false;
+        }
+    return ok;
+}
+
+static bool read_measure(struct diags *d, const struct yaml *v, struct reproduce_item *item)
+{
+    static const char *const names[REPRODUCE_MEASURES] = {"estimate", "counts", "digest"};
+    for (int i = 0; i < REPRODUCE_MEASURES; i++)
+        if (piece_is(v->text, names[i])) {
+            item->measure = (enum reproduce_measure)i;
+            return true;
+        }
+    diag_error(d, v->text.at, v->text.length, "a measurement is estimate, counts or digest");
+    return false;
+}
+
+/* ---- items ------------------------------------------------------------------------------------------ */
+
+enum item_key {
+    ID,
+    PLACE,
+    TITLE,
+    TEXT,
+    SLOW,
+    MEASURE,
+    GPU,
+    TARGETS,
+    ORDERS,
+    SETS,
+    FIGURE,
+    CLAIMS,
+    KEYS
+};
+static const char *const item_keys[KEYS] = {"id",  "place",   "title",  "text", "slow",   "measure",
+                                            "gpu", "targets", "orders", "sets", "figure", "claims"};
+
+static bool read_key(struct reproduce *r, struct diags *d, struct reproduce_item *item, int key,
+                     const struct yaml *v)
+{
+    switch (key) {
+    case ID: item->id = text_of(r, v); return true;
+    case PLACE: item->place = text_of(r, v); return true;
+    case TITLE: item->title = text_of(r, v); return true;
+    case TEXT: item->text = text_of(r, v); return true;
+    case SLOW: item->slow = piece_is(v->text, "true"); return true;
+    case MEASURE: return read_measure(d, v, item);
+    case GPU: return plan_gpu(r, d, v->text, &item->gpu);
+    case TARGETS: return read_targets(r, d, item, v);
+    case ORDERS: return read_orders(r, d, item, v);
+    case SETS: return read_sets(r, d, item, v);
+    case FIGURE: return read_figure(r, d, item, v);
+    default: return read_claims(r, d, item, v);
+    }
+}
+
+/* A name of files and of a field of claims.csv. */
+static bool is_id(const char *id)
+{
+    for (const char *c = id; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c)) return false;
+    return *id && *id != '.';
+}
+
+static bool read_item(struct reproduce *r, struct diags *d, const struct yaml *map)
+{
+    const struct yaml *at[KEYS] = {NULL};
+    struct reproduce_item *item = &r->items[r->count];
+    *item = (struct reproduce_item){.id = "", .place = "", .title = "", .text = "", .unit = ""};
+    if (!wants(d, map, YAML_MAP, "an item is a map")) return false;
+    for (const struct yaml *v = map->first; v; v = v->next) {
+        const int k = key_among(d, v, item_keys, KEYS, "an item");
+        if (k == KEYS) return false;
+        at[k] = v;
+    }
+    if (!at[ID] || !at[GPU] || !at[TARGETS] || !at[ORDERS]) {
+        diag_error(d, map->text.at, 1, "an item wants id, gpu, targets and orders");
+        return false;
+    }
+    bool ok = true; /* formulas name targets, orders and sets, which come first here */
+    for (int k = 0; k < KEYS && ok; k++)
+        if (at[k]) ok = read_key(r, d, item, k, at[k]);
+    for (size_t i = 0; i < r->count && ok; i++)
+        if (strcmp(r->items[i].id, item->id) == 0) ok = false;
+    if (ok && is_id(item->id)) {
+        r->count++;
+        return true;
+    }
+    if (!d->errors)
+        diag_error(d, at[ID]->text.at, at[ID]->text.length,
+                   "an id is letters, digits, '-', '_' and '.', and each item has its own");
+    return false;
+}
+
+bool reproduce_items_read(struct reproduce *r, struct diags *d)
+{
+    const struct yaml *root = yaml_read(d);
+    if (!root) return false;
+    const struct yaml *list = root->kind == YAML_MAP ? root->first : NULL;
+    if (!list || list->next || !piece_is(list->key, "items") || list->kind != YAML_LIST) {
+        diag_error(d, 0, 0, "the list is a map with the key 'items', a list");
+        return false;
+    }
+    if (list->count > MOST_ITEMS) {
+        diag_error(d, list->text.at, 1, "at most %d items", MOST_ITEMS);
+        return false;
+    }
+    r->items = arena_array(r->arena, struct reproduce_item, list->count + 1);
+    for (const struct yaml *v = list->first; v; v = v->next) (void)read_item(r, d, v);
+    return !d->errors;
+}

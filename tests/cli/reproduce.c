@@ -1,0 +1,272 @@
+/* `heddle reproduce`: verdicts against arithmetic, errors of lists, the same bytes for any number of jobs and after kills.
+ * The environment's HEDDLE names the program; without it, ./heddle. */
+#define _GNU_SOURCE /* mkdtemp */
+#include "base/buf.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/heddle-reproduce-XXXXXX";
+static char *program;
+
+static void set_up(void)
+{
+    const char *name = getenv("HEDDLE");
+    program = realpath(name ? name : "./heddle", NULL);
+    cr_assert(program, "the program is not there: build it, or set HEDDLE");
+    cr_assert(mkdtemp(folder));
+    cr_assert_eq(chdir(folder), 0);
+}
+
+static void tear_down(void)
+{
+    char command[80];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    (void)!system(command);
+    free(program);
+}
+
+TestSuite(reproduce, .init = set_up, .fini = tear_down);
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static char *read_file(const char *name)
+{
+    struct buf text = {0};
+    cr_assert(buf_add_file(&text, name, 1 << 20), "%s", name);
+    buf_puts(&text, "");
+    return text.data;
+}
+
+/* What `heddle reproduce ARGUMENTS` prints, standard error included; its exit status. */
+static int run(const char *arguments, struct buf *out)
+{
+    char command[1024], part[4096];
+    snprintf(command, sizeof command, "%s reproduce %s 2>&1", program, arguments);
+    FILE *f = popen(command, "r");
+    cr_assert(f);
+    out->size = 0;
+    buf_puts(out, "");
+    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) buf_add(out, part, n);
+    const int status = pclose(f);
+    cr_assert(WIFEXITED(status), "%s", arguments);
+    return WEXITSTATUS(status);
+}
+
+/* Claims over numbers alone, so that each verdict follows from arithmetic. */
+#define CLAIM(name, paper, kind, value)                                                            \
+    "    " name ": {says: x, paper: '" paper "', kind: " kind ", value: '" value                   \
+    "', why: because}\n"
+#define HEAD                                                                                       \
+    "items:\n- id: numbers\n  gpu: gtx480\n  targets: {A: suite:saxpy, B: suite:reduce_shared}\n"  \
+    "  measure: counts\n  sets: {first: [A]}\n  orders: {native: native}\n"
+
+static const char *verdict_of(const char *csv, const char *claim)
+{
+    static char verdict[20];
+    char start[80];
+    snprintf(start, sizeof start, "\nnumbers/%s,", claim);
+    const char *line = strstr(csv, start);
+    cr_assert(line, "%s: %s", claim, csv);
+    line++;
+    for (int comma = 0; comma < 5; comma++) line = strchr(line, ',') + 1;
+    snprintf(verdict, sizeof verdict, "%.*s", (int)strcspn(line, ","), line);
+    return verdict;
+}
+
+Test(reproduce, verdicts_compare_the_overhead_and_its_sign, .timeout = 120)
+{
+    static const struct {
+        const char *name, *verdict;
+    } want[] = {
+        {"near", "yes"}, /* overheads of 0.20 and 0.25 */
+        {"far", "no"},   /* 0.20 and 0.27: more than a third */
+        {"third", "no"}, /* 1.06 is within a third of 1.20, its overhead is not */
+        {"wrong-way", "sign"}, {"inside", "yes"}, {"outside", "no"},  {"below", "yes"},
+        {"above", "no"},       {"gain", "yes"},   {"lost", "sign"},   {"count", "yes"},
+        {"miscount", "no"},    {"same", "yes"},   {"not-same", "no"},
+    };
+    write_file(
+        "list.yaml", HEAD
+        "  claims:\n" CLAIM("near", "1.20", "ratio", "1.25") CLAIM("far", "1.20", "ratio", "1.27")
+            CLAIM("third", "1.20", "ratio", "1.06") CLAIM("wrong-way", "1.19", "ratio", "0.94")
+                CLAIM("inside", "2..4", "ratio", "4 - 1.5") CLAIM(
+                    "outside", "2..4", "ratio", "2 * 2.1") CLAIM("below", "<1.03", "ratio", "1.01")
+                    CLAIM("above", "<1.03", "ratio", "1.04") CLAIM("gain", "0.8", "ratio",
+                                                                   "(1 + 0.5) / 2")
+                        CLAIM("lost", "0.8", "ratio", "1.1") CLAIM("count", "100", "count", "109")
+                            CLAIM("miscount", "100", "count", "111")
+                                CLAIM("same", "1", "exact", "2 > 1")
+                                    CLAIM("not-same", "1", "exact", "2 < 1"));
+    struct buf out = {0};
+    cr_assert_eq(run("--items list.yaml -o out --quiet", &out), 0, "%s", out.data);
+    char *csv = read_file("out/claims.csv");
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        cr_expect_str_eq(verdict_of(csv, want[i].name), want[i].verdict, "%s", want[i].name);
+    cr_expect(strstr(csv, "\nnumbers/far,1.20,1.27,,1.06,no,\"because\"\n"), "%s", csv);
+    cr_expect(strstr(csv, "\nnumbers/near,1.20,1.25,,1.04,yes,\"\"\n"), "%s", csv);
+    free(csv);
+    buf_free(&out);
+}
+
+Test(reproduce, formulas_read_what_runs_counted, .timeout = 120)
+{
+    /* small saxpy: 64 CTAs are an input of the suite, not of this test; what must hold is arithmetic between numbers */
+    write_file("list.yaml",
+               HEAD "  claims:\n" CLAIM("sum", "1", "exact",
+                                        "sum(ctas@native) - ctas@native[A] - ctas@native[B] < 0.5")
+                   CLAIM("mean", "1", "exact", "mean(ctas@native) * 2 - sum(ctas@native) < 0.5")
+                       CLAIM("set", "1", "exact", "mean[first](ctas@native) - ctas@native[A] < 0.5")
+                           CLAIM("extremes", "1", "exact",
+                                 "most(ctas@native) + least(ctas@native) - sum(ctas@native) < 0.5")
+                               CLAIM("threads", "32", "count",
+                                     "instructions.thread@native[A] / instructions.warp@native[A]")
+                                   CLAIM("max", "3", "exact", "max(1, 3, 2)")
+                                       CLAIM("min", "1", "exact", "min(2, 1)")
+                                           CLAIM("geomean", "6", "count", "geomean(6)"));
+    struct buf out = {0};
+    cr_assert_eq(run("--items list.yaml -o out", &out), 0, "%s", out.data);
+    cr_expect(strstr(out.data, "8 of 8 claims: yes"), "%s", out.data);
+    char *data = read_file("out/data/numbers.csv");
+    cr_expect_eq(strncmp(data, "name,target,order,seed,gpu,", 27), 0, "%s", data);
+    cr_expect(strstr(data, "\n\"A\",suite:saxpy,native,1,gtx480,"), "%s", data);
+    free(data);
+    buf_free(&out);
+}
+
+Test(reproduce, errors_name_the_place_and_the_nearest, .timeout = 120)
+{
+    struct buf out = {0};
+    cr_expect_eq(run("thesis-6.9", &out), 2);
+    cr_expect(strstr(out.data, "there is no item 'thesis-6.9'; did you mean 'thesis-6."), "%s",
+              out.data);
+    cr_expect_eq(run("thesis-4.2 -o /proc/there", &out), 2);
+    cr_expect(strstr(out.data, "cannot make '/proc/there'"), "%s", out.data);
+    cr_expect_eq(run("--items there.yaml", &out), 2);
+    static const struct {
+        const char *text, *says;
+    } lists[] = {
+        {"items:\n- id: a\n  gpu: gtx48\n  targets: {A: suite:saxpy}\n  orders: {n: native}\n",
+         "gtx480"},
+        {"items:\n- id: a\n  gpu: gtx480\n  targets: {A: suite:saxpi}\n  orders: {n: native}\n",
+         "did you mean 'saxpy'?"},
+        {"items:\n- id: a\n  gpu: gtx480\n  targets: {A: suite:saxpy}\n  orders: {n: nativ}\n",
+         "native"},
+        {"items:\n- id: a\n  gpus: gtx480\n", "did you mean 'gpu'?"},
+        {HEAD "  claims: {c: {paper: 1, value: cycles@gpudet}}\n", "no such order"},
+        {HEAD "  claims: {c: {paper: 1, value: mean(cycle@native)}}\n", "no run has such a number"},
+        {HEAD "  claims: {c: {paper: 1, value: cycles@native}}\n", "of which target?"},
+        {HEAD "  claims: {c: {paper: 1, value: 'mean[all](cycles@native)'}}\n", "no such set"},
+        {HEAD "  claims: {c: {paper: 1, value: (1 + 2}}\n", "')' is missing"},
+        {HEAD "  claims: {c: {paper: about one, value: '1'}}\n", "2.05, 2..4"},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        write_file("list.yaml", lists[i].text);
+        cr_expect_eq(run("--items list.yaml", &out), 1, "list %zu: %s", i, out.data);
+        cr_expect(strstr(out.data, "list.yaml:") && strstr(out.data, lists[i].says), "list %zu: %s",
+                  i, out.data);
+    }
+    buf_free(&out);
+}
+
+Test(reproduce, a_worse_verdict_than_recorded_is_an_error, .timeout = 120)
+{
+    struct buf out = {0};
+    write_file("list.yaml", HEAD "  claims:\n" CLAIM("c", "1.20", "ratio", "1.5"));
+    write_file("was-yes.csv",
+               "id,paper,ours,spread,ratio,verdict,why\nnumbers/c,1.20,1.2,,1,yes,\n");
+    write_file("was-sign.csv",
+               "id,paper,ours,spread,ratio,verdict,why\nnumbers/c,1.20,0.9,,1,sign,\n");
+    cr_expect_eq(run("--items list.yaml --recorded was-yes.csv", &out), 4);
+    cr_expect(strstr(out.data, "numbers/c: no, was yes"), "%s", out.data);
+    cr_expect_eq(run("--items list.yaml --recorded was-sign.csv", &out), 0, "%s", out.data);
+    buf_free(&out);
+}
+
+static const char three[] =
+    "items:\n"
+    "- id: a\n  gpu: gtx480\n  targets: {A: suite:reduce_atomic, B: suite:saxpy}\n"
+    "  orders: {nondet: {order: 'random:strategy=uniform', seeds: 1-3}, gpudet: gpudet}\n"
+    "  figure: {unit: time, series: {G: cycles@gpudet / cycles@nondet}}\n"
+    "  claims: {mean: {paper: 1.1, kind: ratio, value: mean(cycles@gpudet / cycles@nondet)}}\n"
+    "- id: b\n  gpu: titanv\n  targets: {A: suite:reduce_atomic}\n  measure: digest\n"
+    "  orders: {dab: {order: dab, seeds: 1-3}}\n"
+    "  claims: {one: {paper: 1, kind: exact, value: 'results@dab[A]'}}\n"
+    "- id: c\n  gpu: titanv\n  targets: {A: suite:reduce_atomic}\n  orders: {dab: dab}\n"
+    "  claims: {some: {paper: '>0', kind: count, value: 'dab.flushes@dab[A]'}}\n";
+
+static bool start_and_kill(uint32_t milliseconds)
+{
+    int status = 0;
+    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    const pid_t child = fork();
+    if (child == 0) {
+        const int nowhere = open("/dev/null", O_RDWR);
+        (void)dup2(nowhere, 1);
+        (void)dup2(nowhere, 2);
+        execl(program, "heddle", "reproduce", "--items", "three.yaml", "-o", "killed", "--jobs",
+              "2", (char *)NULL);
+        _exit(127);
+    }
+    (void)nanosleep(&time, NULL);
+    (void)kill(child, SIGKILL);
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    return WIFEXITED(status);
+}
+
+/* claims.csv, data and page: the same for one and for 16 jobs, and after kills. */
+Test(reproduce, outputs_do_not_depend_on_jobs_or_kills, .timeout = 600)
+{
+    static const char *const files[] = {"claims.csv", "claims.md",  "index.html",   "data/a.csv",
+                                        "data/b.csv", "data/c.csv", "figures/a.svg"};
+    struct buf out = {0};
+    write_file("three.yaml", three);
+    cr_assert_eq(run("--items three.yaml -o one --jobs 1", &out), 0, "%s", out.data);
+    cr_assert_eq(run("--items three.yaml -o many --jobs 16", &out), 0, "%s", out.data);
+    for (uint32_t ms = 60; ms < 2000 && !start_and_kill(ms); ms += 120) continue;
+    cr_assert_eq(run("--items three.yaml -o killed --jobs 2", &out), 0, "%s", out.data);
+    cr_expect(strstr(out.data, "0 failed\n"), "%s", out.data);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        static const char *const others[] = {"many", "killed"};
+        char name[80];
+        snprintf(name, sizeof name, "one/%s", files[i]);
+        char *one = read_file(name);
+        for (size_t k = 0; k < 2; k++) {
+            snprintf(name, sizeof name, "%s/%s", others[k], files[i]);
+            char *other = read_file(name);
+            cr_expect_str_eq(other, one, "%s", name);
+            free(other);
+        }
+        free(one);
+    }
+    /* Nothing is left to run. */
+    cr_assert_eq(run("--items three.yaml -o killed", &out), 0, "%s", out.data);
+    cr_expect(!strstr(out.data, "of 8 cells"), "%s", out.data);
+    buf_free(&out);
+}
+
+Test(reproduce, the_built_in_list_names_its_items, .timeout = 60)
+{
+    struct buf out = {0};
+    cr_assert_eq(run("--list", &out), 0, "%s", out.data);
+    static const char *const items[] = {"thesis-4.2 ", "thesis-6.1 ", "thesis-6.7 ", "dab-10 "};
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        cr_expect(strstr(out.data, items[i]), "%s", items[i]);
+    cr_assert_eq(run("dab --list", &out), 0);
+    cr_expect(!strstr(out.data, "thesis"), "%s", out.data);
+    buf_free(&out);
+}
