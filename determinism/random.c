@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     PCT_RIVALS = 32, /* PCT: warps that are compared */
@@ -39,6 +40,11 @@ struct random_order {
     uint64_t picks;
     uint64_t salt;                /* PCT: priorities are a hash with it, */
     uint64_t change[PCT_CHANGES]; /* which changes at these picks of each PCT_SPAN */
+    uint32_t last_cta;            /* RANDOM_FARTHEST: the CTA that was chosen last */
+    uint32_t any_warp_one_in;     /* likewise: one of so many picks is uniform */
+    uint64_t *
+        at_barrier; /* by slot and warp: emu_warp.serial at the warp's last barrier; NULL: another strategy */
+    size_t at_barrier_room;
 };
 
 static uint64_t draw(struct random_order *r)
@@ -59,10 +65,60 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     return views_access(((struct random_order *)self)->views, a);
 }
 
+/* ---- RANDOM_FARTHEST ---------------------------------------------------------------------------------------- */
+
+static uint64_t *at_barrier(const struct random_order *r, const struct emu_warp *w)
+{
+    return &r->at_barrier[(size_t)w->slot * r->shape.warps_per_cta + w->warp];
+}
+
+static void note_barrier(struct random_order *r, const struct emu_sync *s)
+{
+    if (s->kind == EMU_SYNC_BARRIER) *at_barrier(r, s->who) = s->who->serial;
+    if (s->kind == EMU_SYNC_CTA_START)
+        memset(&r->at_barrier[(size_t)s->who->slot * r->shape.warps_per_cta], 0,
+               r->shape.warps_per_cta * sizeof *r->at_barrier);
+}
+
+/* Of the CTA behind the last one that was chosen, the warp that has issued least since its last barrier; of several
+ * such warps the first from `from` on. */
+static uint32_t farthest(struct random_order *r, const struct emu_warp *ready, uint32_t n,
+                         uint32_t from)
+{
+    uint32_t best = from, best_distance = UINT32_MAX;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t k = 0, i = from; k < n; k++, i = i + 1 == n ? 0 : i + 1) {
+        const uint32_t distance = ready[i].cta - r->last_cta - 1; /* behind it, modulo 2^32 */
+        const uint64_t issued = ready[i].serial - *at_barrier(r, &ready[i]);
+        if (distance > best_distance || (distance == best_distance && issued >= least)) continue;
+        best = i;
+        best_distance = distance;
+        least = issued;
+    }
+    r->last_cta = ready[best].cta;
+    return best;
+}
+
+static void begin_farthest(struct random_order *r)
+{
+    const size_t n = (size_t)r->shape.slots * r->shape.warps_per_cta;
+    if (n > r->at_barrier_room) {
+        free(r->at_barrier);
+        r->at_barrier = malloc(n * sizeof *r->at_barrier);
+        if (!r->at_barrier) abort();
+        r->at_barrier_room = n;
+    }
+    memset(r->at_barrier, 0, n * sizeof *r->at_barrier);
+    static const uint32_t any_warp[] = {2, 4, 16};
+    r->any_warp_one_in = any_warp[below(r, 3)];
+    r->last_cta = UINT32_MAX;
+}
+
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
 {
     struct random_order *r = self;
     if (s->kind == EMU_SYNC_CTA_EXIT) r->resident--;
+    if (r->strategy == RANDOM_FARTHEST) note_barrier(r, s);
     views_sync(r->views, s);
     return EMU_PROCEED;
 }
@@ -112,6 +168,9 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     case RANDOM_LAG:
         if (r->picks % PCT_SPAN == 1) r->lagging_sm = ready[i].sm;
         for (int k = 0; k < 8 && ready[i].sm == r->lagging_sm; k++) i = below(r, n);
+        break;
+    case RANDOM_FARTHEST:
+        if (!one_in(r, r->any_warp_one_in)) i = farthest(r, ready, n, i);
         break;
     default: break;
     }
@@ -179,7 +238,8 @@ static void begin(void *self, struct emu_machine *m)
     r->state = rng_mix(r->seed + r->launches * RNG_STEP);
     r->strategy = (enum random_strategy)r->options.strategy;
     if (r->strategy == RANDOM_ANY)
-        r->strategy = (enum random_strategy)(1 + below(r, RANDOM_STRATEGIES - 1));
+        r->strategy = (enum random_strategy)(1 + below(r, RANDOM_FARTHEST - 1));
+    if (r->strategy == RANDOM_FARTHEST) begin_farthest(r);
     begin_views(r, m);
     r->salt = draw(r);
     r->picks = r->grow_at = 0;
@@ -225,16 +285,18 @@ static void release(struct emu_order *o)
 {
     struct random_order *r = o->self;
     views_free(r->views);
+    free(r->at_barrier);
     free(r);
 }
 
-static const char *const strategies[] = {"any", "uniform", "pct", "bursty", "lag", NULL};
+static const char *const strategies[] = {"any", "uniform",  "pct", "bursty",
+                                         "lag", "farthest", NULL};
 static_assert(sizeof strategies / sizeof *strategies == RANDOM_STRATEGIES + 1, "each has a name");
 
 static const struct order_option option_list[] = {
     {"strategy",
      "which warp goes on: warps alike; by priorities that seldom change; in long runs; one SM far behind; any of "
-     "these, by the seed",
+     "these, by the seed; CTAs in turn, of each the warp farthest from its next barrier",
      offsetof(struct random_options, strategy), .words = strategies, .preset = RANDOM_ANY},
     {"late-stores", "stores become visible late, and in another order than they were made",
      offsetof(struct random_options, late_stores), .words = order_off_on, .preset = 1},

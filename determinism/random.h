@@ -24,6 +24,9 @@ enum random_strategy {
                      * scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010) */
     RANDOM_BURSTY, /* long runs of one warp, of lengths that differ much */
     RANDOM_LAG,    /* the warps of one SM hardly ever run while others can */
+    /* CTAs in turn; of a CTA the warp that has issued least since its last barrier, and so is farthest from the next
+     * (the scheduler of Archaeopteryx, section V). Not one of RANDOM_ANY: seeds keep the runs that they had. */
+    RANDOM_FARTHEST,
     RANDOM_STRATEGIES
 };
 

@@ -137,8 +137,12 @@ Test(random_order, shows_that_a_fence_is_missing)
 
 Test(random_order, keeps_what_fences_promise)
 {
-    static const char *const orders[] = {"random", "random:strategy=uniform", "random:strategy=pct",
-                                         "random:strategy=bursty", "random:strategy=lag"};
+    static const char *const orders[] = {"random",
+                                         "random:strategy=uniform",
+                                         "random:strategy=pct",
+                                         "random:strategy=bursty",
+                                         "random:strategy=lag",
+                                         "random:strategy=farthest"};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         struct outcomes s = passing(PASSING("ld", FENCE_GL), orders[i]);
         cr_expect_eq(s.count[1][0], 0, "%s: %u", orders[i], s.count[1][0]);

@@ -116,9 +116,9 @@ static struct outcome play(const struct file *f, const char *body, bool its, uin
 
 Test(record, gives_the_same_run)
 {
-    static const char *const names[] = {"random:strategy=uniform", "random:strategy=pct",
-                                        "random:strategy=bursty", "random:strategy=lag",
-                                        "random:late-stores=off"};
+    static const char *const names[] = {"random:strategy=uniform",  "random:strategy=pct",
+                                        "random:strategy=bursty",   "random:strategy=lag",
+                                        "random:strategy=farthest", "random:late-stores=off"};
     uint64_t before = 0;
     unsigned others = 0;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++)

@@ -336,8 +336,12 @@ Test(communication, memory)
 
 Test(communication, orders_and_seeds_make_no_difference)
 {
-    static const char *const orders[] = {NULL, "random:strategy=uniform", "random:strategy=pct",
-                                         "gpudet", "dab"};
+    static const char *const orders[] = {NULL,
+                                         "random:strategy=uniform",
+                                         "random:strategy=pct",
+                                         "random:strategy=farthest",
+                                         "gpudet",
+                                         "dab"};
     struct communication_pair first = {0};
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         for (uint64_t seed = 1; seed <= (i ? 3 : 1); seed++) {
