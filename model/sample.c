@@ -60,13 +60,13 @@ static u32 asked_by(const struct trace_line *n)
     return timing_is_load(n) ? n->from_l2 : timing_popcount(n->sectors);
 }
 
-/* What an access asks of L2 and DRAM, so many times. */
+/* What the access at `word` of the CTA's trace asks of L2 and DRAM, so many times. */
 static void add_access(struct loads *l, struct load *own, const struct timing_machine *m,
-                       const struct trace_line *lines, u32 count, u64 times)
+                       const struct trace_cta *c, const u32 *word, u64 times)
 {
     const u32 per = m->slices / m->channels;
-    for (u32 i = 0; i < count; i++) {
-        const struct trace_line *n = &lines[i];
+    for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
+        const struct trace_line *n = &c->lines[word[1] + i];
         const u64 asked = asked_by(n) * times, dram = n->from_dram * times;
         const u32 slice = timing_slice_of(&l->slices, n->line);
         own->asked += asked, own->dram += dram;
@@ -111,9 +111,7 @@ static void add_accesses(struct loads *l, struct load *own, const struct timing_
             times = (u64)(times_of(word, rest) + 0.5);
             continue;
         }
-        if ((word & 3) != TRACE_SHARED)
-            add_access(l, own, m, c->lines ? c->lines + w->words[at + 1] : NULL,
-                       TRACE_SIZE_N(w->words[at + 2]), times);
+        if ((word & 3) != TRACE_SHARED) add_access(l, own, m, c, w->words + at, times);
         at += trace_access_words(w->words + at);
     }
 }

@@ -49,10 +49,10 @@ static void report(struct ptx_program *p, size_t module, const struct ptx_sym *s
 
 static bool same_shape(const struct ptx_def *a, const struct ptx_def *b)
 {
-    if (!a->func != !b->func) return false;
-    if (a->func)
+    if (a->func && b->func)
         return a->func->is_entry == b->func->is_entry &&
                ptx_proto_equal(&a->func->proto, &b->func->proto);
+    if (a->func || b->func) return false;
     const struct ptx_var *x = a->var, *y = b->var;
     if (x->sym->space != y->sym->space) return false;
     if (x->sym->type != y->sym->type || x->sym->vec != y->sym->vec || x->dim_count != y->dim_count)
