@@ -35,6 +35,7 @@ struct check_finding { /* of a run with --check: the same as emu_finding */
     uint32_t line, line2, source_line, source_line2;
     const char *source_file, *source_file2; /* "": unknown */
     const char *kernel, *text;
+    size_t run; /* of struct check_races: the first that found it */
 };
 
 struct check_run {
@@ -117,9 +118,22 @@ struct check_request {
     enum check_stop stop;
     enum check_format format;
     bool no_race, quiet;
+    size_t race_runs;  /* under `random` in which races are looked for, besides the native one */
     const char *junit; /* a file; NULL: not asked for */
     const struct output_filter *ignored_output;
     const char *checks; /* --check without race and atomicity; NULL: not asked for */
+};
+
+/* The runs in which races are looked for (cli/check_races.c). One is native. Others are under `random`, because a race may
+ * be on a path that the native run does not take: there every strong load and atomic reads the newest value, which is
+ * what the race detector takes for granted. */
+struct check_races {
+    struct check_run *runs;         /* the first is native */
+    size_t asked, wanted, ended;    /* runs, as in struct check_row */
+    size_t examined;                /* that came to their end */
+    struct check_finding *findings; /* of all these runs, each once */
+    size_t finding_count;
+    uint64_t suppressed; /* findings, the most in a run */
 };
 
 /* What the programs of all runs printed (cli/check_output.h). */
@@ -139,8 +153,8 @@ struct check_output {
 /* A whole `heddle check`. cli/check.c owns it and hands it to one stage after the other; each stage writes
  * its own part and reads the earlier ones:
  *     check_options()           request, and the rows with the runs that are wanted
- *     check_pool()              the runs of the rows, race, interrupted
- *     check_judge()             the rows' classes, facts, verdict, status
+ *     check_pool()              the runs of the rows and of races, interrupted
+ *     check_judge()             the rows' classes, the findings of races, facts, verdict, status
  *     check_find_differences()  where the results of each row first differ
  *     check_print_*()           nothing
  * Its memory is the arena's. */
@@ -149,7 +163,7 @@ struct check {
     struct check_request request;
     struct check_row *rows; /* the first is the reference */
     size_t row_count;
-    struct check_run race; /* the native run that races are looked for in */
+    struct check_races races;
     bool interrupted;
     struct check_output output;
     struct verdict_facts facts;
@@ -174,6 +188,8 @@ const struct check_run *check_bad_call(const struct check *c);
 
 /* "heddle run TARGET ... --order X --seed N", as a shell wants it */
 char *check_command(const struct check *c, const struct check_row *row, size_t run);
+/* The same of any order, with these checks; "": none. */
+char *check_command_of(const struct check *c, const char *order, uint64_t seed, const char *checks);
 /* The words of it for run_options_read; *argc of them, of which *added behind the first are not the user's. `checks`: a
  * setting for --check, or NULL. */
 char **check_words(const struct check *c, const char *order, uint64_t seed, const char *checks,
@@ -191,6 +207,20 @@ struct check_task {
 };
 /* The child's part: never returns. */
 void check_child(const struct check *c, const struct check_task *t) __attribute__((noreturn));
+
+/* ---- races (cli/check_races.c) ------------------------------------------------------------------ */
+
+/* The runs that are wanted: none with --no-race. */
+void check_races_begin(struct check *c);
+struct check_task check_races_task(const struct check *c, size_t run);
+/* A run has ended. No more are wanted behind the first that found a race or did not come to its end. */
+void check_races_look(struct check *c);
+/* All runs have ended: findings, suppressed, examined. */
+void check_races_sum_up(struct check *c);
+/* The first run that did not come to its end; NULL: all did. */
+const struct check_run *check_races_lost(const struct check *c);
+/* "heddle run TARGET --check race,atomicity ..." */
+char *check_races_command(const struct check *c, size_t run);
 
 /* Does all runs, the race check's among them, as many at a time as there are jobs. */
 void check_pool(struct check *c);

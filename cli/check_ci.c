@@ -93,11 +93,12 @@ bool check_write_junit(const struct check *c)
     }
     if (!c->request.no_race) {
         struct buf text = {0};
-        const char *wrong = check_run_lost(&c->race) ? "the run that looks for races failed" : NULL;
+        const struct check_run *lost = check_races_lost(c);
+        const char *wrong = lost ? "the run that looks for races failed" : NULL;
         if (c->facts.races) wrong = arena_printf(c->arena, "%zu data races", c->facts.races);
-        if (check_run_lost(&c->race)) buf_puts(&text, c->race.messages);
-        for (size_t i = 0; i < c->race.finding_count; i++)
-            if (c->race.findings[i].race) buf_puts(&text, c->race.findings[i].text);
+        if (lost) buf_puts(&text, lost->messages);
+        for (size_t i = 0; i < c->races.finding_count; i++)
+            if (c->races.findings[i].race) buf_puts(&text, c->races.findings[i].text);
         failures += wrong != NULL;
         tests++;
         testcase(&cases, c, "race", wrong, text.data ? text.data : "");
@@ -159,8 +160,8 @@ static void annotate(const struct check *c, const char *level, const char *file,
 
 void check_print_github(const struct check *c)
 {
-    for (size_t i = 0; i < c->race.finding_count; i++) {
-        const struct check_finding *f = &c->race.findings[i];
+    for (size_t i = 0; i < c->races.finding_count; i++) {
+        const struct check_finding *f = &c->races.findings[i];
         annotate(c, f->race ? "error" : "warning", f->source_file, f->source_line, f->line,
                  f->text);
     }

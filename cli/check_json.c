@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 3 };
+enum { VERSION = 4 };
 
 static json_t *text_or_null(const char *text)
 {
@@ -170,8 +170,8 @@ static json_t *order(const struct check *c, const struct check_row *row)
 static json_t *findings(const struct check *c)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < c->race.finding_count; i++) {
-        const struct check_finding *f = &c->race.findings[i];
+    for (size_t i = 0; i < c->races.finding_count; i++) {
+        const struct check_finding *f = &c->races.findings[i];
         json_t *o = json_object(), *places = json_array();
         for (int k = 0; k < 2; k++) {
             json_t *place = json_object();
@@ -186,6 +186,7 @@ static json_t *findings(const struct check *c)
         json_object_set_new(o, "count", json_count(f->count));
         json_object_set_new(o, "places", places);
         json_object_set_new(o, "text", json_text(f->text));
+        json_object_set_new(o, "replay", json_text(check_races_command(c, f->run)));
         json_array_append_new(list, o);
     }
     return list;
@@ -203,6 +204,7 @@ static json_t *output(const struct check *c)
 void check_print_json(const struct check *c)
 {
     json_t *o = json_object(), *target = json_object(), *orders = json_array();
+    const struct check_run *lost = check_races_lost(c);
     json_object_set_new(target, "kind", json_string(run_target_name(c->request.options->kind)));
     json_object_set_new(target, "name", json_text(c->request.name));
     for (size_t i = 0; i < c->row_count; i++) json_array_append_new(orders, order(c, &c->rows[i]));
@@ -212,13 +214,13 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "exit_status", json_integer(c->status));
     json_object_set_new(o, "interrupted", json_boolean(c->interrupted));
     json_object_set_new(o, "orders", orders);
-    json_object_set_new(o, "races_looked_for", json_boolean(c->race.state == RUN_ENDED));
-    json_object_set_new(o, "search_failed",
-                        check_run_lost(&c->race) ? json_text(c->race.messages) : json_null());
+    json_object_set_new(o, "races_looked_for", json_boolean(c->races.examined > 0));
+    json_object_set_new(o, "race_runs", json_count(c->races.examined));
+    json_object_set_new(o, "search_failed", lost ? json_text(lost->messages) : json_null());
     json_object_set_new(o, "races", json_count(c->facts.races));
     json_object_set_new(o, "mixed", json_count(c->facts.mixed));
     json_object_set_new(o, "findings", findings(c));
-    json_object_set_new(o, "suppressed", json_count(c->race.suppressed));
+    json_object_set_new(o, "suppressed", json_count(c->races.suppressed));
     json_object_set_new(o, "output", output(c));
     json_dumpf(o, stdout, JSON_INDENT(2));
     putchar('\n');

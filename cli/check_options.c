@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 20, MOST_RUNS = 1000000, MOST_JOBS = 1024 };
+enum { RUNS = 20, RACE_RUNS = 3, MOST_RUNS = 1000000, MOST_JOBS = 1024 };
 
 static bool is(struct piece p, const char *word)
 {
@@ -135,7 +135,7 @@ bool check_options(struct check *c)
     struct diags *d = &o->diags;
     const struct run_option *x;
     struct settings settings = {0};
-    uint64_t runs = RUNS, jobs = cores();
+    uint64_t runs = RUNS, jobs = cores(), race_runs = RACE_RUNS;
     unsigned word = 0;
     bool ok = run_options_settings(o, &settings);
     c->request.first_seed = 1;
@@ -145,6 +145,8 @@ bool check_options(struct check *c)
     x = run_option_find(o, OPTION_JOBS);
     if (x && number_read(d, "--jobs", x->value, MOST_JOBS, &jobs) && !jobs)
         diag_error(d, x->value.at, x->value.length, "--jobs wants at least 1");
+    x = run_option_find(o, OPTION_RACE_RUNS);
+    if (x) ok &= number_read(d, "--race-runs", x->value, MOST_RUNS, &race_runs);
     x = run_option_find(o, OPTION_FIRST_SEED);
     if (x) ok &= number_read(d, "--seed", x->value, UINT64_MAX - MOST_RUNS, &c->request.first_seed);
     x = run_option_find(o, OPTION_RUN_TIMEOUT);
@@ -163,6 +165,8 @@ bool check_options(struct check *c)
     c->request.no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
     c->request.quiet = o->quiet;
     c->request.jobs = (size_t)jobs;
+    c->request.race_runs = (size_t)race_runs;
+    check_races_begin(c);
     return ok && !d->errors && read_orders(c, (size_t)runs, settings.independent_threads) &&
            read_checks(c) && read_floats(c) && check_output_options(c);
 }
@@ -217,7 +221,7 @@ static void quote(struct buf *b, const char *word)
     buf_putc(b, '\'');
 }
 
-char *check_command(const struct check *c, const struct check_row *row, size_t run)
+char *check_command_of(const struct check *c, const char *order, uint64_t seed, const char *checks)
 {
     const struct run_options *o = c->request.options;
     struct buf b = {0};
@@ -231,11 +235,9 @@ char *check_command(const struct check *c, const struct check_row *row, size_t r
         buf_putc(&b, ' ');
         quote(&b, word_of(c->arena, &o->list[i]));
     }
-    if (c->request.checks) buf_printf(&b, " --check %s", c->request.checks);
-    if (row->reference) buf_puts(&b, " --order native --threads 1");
-    else
-        buf_printf(&b, " --order %s --seed %llu", row->order,
-                   (unsigned long long)check_seed(c, run));
+    if (*checks) buf_printf(&b, " --check %s", checks);
+    if (strcmp(order, order_kind_at(0)->name) == 0) buf_puts(&b, " --order native --threads 1");
+    else buf_printf(&b, " --order %s --seed %llu", order, (unsigned long long)seed);
     for (size_t i = 0; check_of_program(c) && c->request.program.argv[i]; i++) {
         buf_putc(&b, ' ');
         quote(&b, i ? c->request.program.argv[i] : c->request.program.name);
@@ -243,4 +245,10 @@ char *check_command(const struct check *c, const struct check_row *row, size_t r
     char *text = arena_copy(c->arena, b.data, b.size);
     buf_free(&b);
     return text;
+}
+
+char *check_command(const struct check *c, const struct check_row *row, size_t run)
+{
+    return check_command_of(c, row->order, check_seed(c, run),
+                            c->request.checks ? c->request.checks : "");
 }

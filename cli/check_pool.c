@@ -30,7 +30,7 @@ struct pool {
     struct check *check;
     struct worker *workers;
     size_t row, run; /* the next one to be begun */
-    bool race_begun;
+    size_t race;     /* likewise, of those that look for races */
     size_t ended;
     bool terminal;
 };
@@ -184,13 +184,12 @@ static bool next(struct pool *p, struct worker *w)
             w->task = (struct check_task){.order = row->order, .seed = check_seed(c, p->run++)};
             break;
         }
-        if (!p->race_begun && !c->request.no_race) break; /* behind the reference */
+        if (p->race < c->races.wanted) break; /* behind the reference */
     }
     if (!w->row) {
-        if (p->race_begun || c->request.no_race) return false;
-        p->race_begun = true;
-        w->run = &c->race;
-        w->task = (struct check_task){.order = c->rows[0].order, .race = true};
+        if (p->race >= c->races.wanted) return false;
+        w->run = &c->races.runs[p->race];
+        w->task = check_races_task(c, p->race++);
     }
     w->run->state = RUN_GOES;
     return true;
@@ -202,7 +201,7 @@ static void progress(const struct pool *p, bool last)
     if (!p->terminal) return;
     if (last) fputs("\r\033[K", stderr);
     else {
-        size_t all = !c->request.no_race;
+        size_t all = c->races.wanted;
         for (size_t i = 0; i < c->row_count; i++) all += c->rows[i].wanted;
         fprintf(stderr, "\r%zu of %zu runs\033[K", p->ended, all);
     }
@@ -222,7 +221,9 @@ static void stop_needless(struct pool *p, bool all)
     for (size_t i = 0; i < p->check->request.jobs; i++) {
         struct worker *w = &p->workers[i];
         if (!w->pid) continue;
-        if (all || (w->row && (size_t)(w->run - w->row->runs) >= w->row->wanted)) stop(p->check, w);
+        const struct check_races *races = &p->check->races;
+        const size_t number = (size_t)(w->run - (w->row ? w->row->runs : races->runs));
+        if (all || number >= (w->row ? w->row->wanted : races->wanted)) stop(p->check, w);
     }
 }
 
@@ -287,6 +288,7 @@ void check_pool(struct check *c)
         p.ended++;
         if (check_bad_call(c)) break;
         if (w->row) check_row_look(c, w->row);
+        else check_races_look(c);
         stop_needless(&p, false);
     }
     c->interrupted = interrupted != 0;

@@ -107,7 +107,7 @@ static int status_of(const struct check *c)
     case VERDICT_FAILED:
         for (size_t i = 0; i < c->row_count; i++)
             if (c->rows[i].failed) return first_failure(&c->rows[i]);
-        return failure(&c->race);
+        return check_races_lost(c) ? failure(check_races_lost(c)) : EXIT_FAULT;
     case VERDICT_BROKEN_PROMISE: return EXIT_BROKEN_PROMISE;
     case VERDICT_RACY: return EXIT_RACY;
     case VERDICT_VARIES:
@@ -120,53 +120,18 @@ static int status_of(const struct check *c)
     }
 }
 
-/* Of the lines of the source: the instructions of an unrolled loop are one finding. */
-static bool same_source(const struct check_finding *f, const struct check_finding *g)
-{
-    const char *const *a = (const char *[]){f->source_file, f->source_file2};
-    const char *const *b = (const char *[]){g->source_file, g->source_file2};
-    const unsigned x[] = {f->source_line, f->source_line2}, y[] = {g->source_line, g->source_line2};
-    if (!*a[0] || !*a[1]) return false;
-    for (int turned = 0; turned < 2; turned++)
-        if (x[0] == y[turned] && x[1] == y[!turned] && strcmp(a[0], b[turned]) == 0 &&
-            strcmp(a[1], b[!turned]) == 0)
-            return true;
-    return false;
-}
-
-/* Whichever access came first. Modules of a program have lines of the same numbers. */
-static bool same_finding(const struct check_finding *f, const struct check_finding *g)
-{
-    const bool same = f->line == g->line && f->line2 == g->line2,
-               turned = f->line == g->line2 && f->line2 == g->line;
-    return f->race == g->race && (same || turned || same_source(f, g)) &&
-           strcmp(f->kernel, g->kernel) == 0 && (f->line || strcmp(f->text, g->text) == 0);
-}
-
-/* Launches of one kernel find the same again. */
-static void join_findings(struct check_run *r)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < r->finding_count; i++) {
-        const struct check_finding *f = &r->findings[i];
-        size_t k = 0;
-        while (k < kept && !same_finding(&r->findings[k], f)) k++;
-        if (k < kept) r->findings[k].count += f->count;
-        else r->findings[kept++] = *f;
-    }
-    r->finding_count = kept;
-}
-
 void check_judge(struct check *c)
 {
     struct verdict_order *orders = arena_array(c->arena, struct verdict_order, c->row_count);
     const struct check_row *reference = &c->rows[0];
-    join_findings(&c->race);
-    c->facts.looked = c->race.state == RUN_ENDED && !*c->race.fault.kind;
-    for (size_t i = 0; i < c->race.finding_count; i++) {
-        c->facts.races += c->race.findings[i].race;
-        c->facts.mixed += c->race.findings[i].mixed;
+    check_races_sum_up(c);
+    const struct check_run *native = c->races.runs;
+    c->facts.looked = c->races.ended && native->state == RUN_ENDED && !*native->fault.kind;
+    for (size_t i = 0; i < c->races.finding_count; i++) {
+        c->facts.races += c->races.findings[i].race;
+        c->facts.mixed += c->races.findings[i].mixed;
     }
+    c->facts.suppressed = c->races.suppressed;
     for (size_t i = 0; i < c->row_count; i++) {
         struct check_row *row = &c->rows[i];
         sum_up(c->arena, row);
@@ -179,7 +144,6 @@ void check_judge(struct check *c)
             orders[i].common = row->runs[row->classes[0].first].id ==
                                reference->runs[reference->classes[0].first].id;
     }
-    c->facts.suppressed = c->race.suppressed;
     c->facts.varies = c->rows[0].class_count > 1;
     c->verdict = verdict_of(orders, c->row_count, &c->facts);
     check_output_compare(c);
@@ -188,7 +152,7 @@ void check_judge(struct check *c)
         (c->verdict == VERDICT_SOME && c->output.breaks_guarantee))
         c->verdict = VERDICT_NONDETERMINISTIC;
     const bool good = c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME;
-    if (good && check_run_lost(&c->race)) c->verdict = VERDICT_FAILED;
+    if (good && check_races_lost(c)) c->verdict = VERDICT_FAILED;
     if (c->interrupted && (c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME))
         c->verdict = VERDICT_UNKNOWN; /* what is missing might have shown more */
     c->status = c->interrupted ? EXIT_INTERRUPTED : status_of(c);

@@ -45,9 +45,10 @@ static void print_table(const struct check *c)
             printf("  launch %zu (%s)", row->difference->launch + 1, row->difference->kernel);
         printf("\n");
     }
-    if (!c->request.no_race && c->race.state >= RUN_ENDED)
-        printf("races: %zu, atomic and plain accesses of the same memory: %zu\n", c->facts.races,
-               c->facts.mixed);
+    if (c->races.ended)
+        printf("races: %zu, atomic and plain accesses of the same memory: %zu, in %zu run%s that "
+               "looked for them\n",
+               c->facts.races, c->facts.mixed, c->races.ended, c->races.ended == 1 ? "" : "s");
     print_suppressed("races and such accesses", c->facts.suppressed);
     for (size_t i = 0; i < c->row_count; i++)
         print_suppressed(c->rows[i].order, c->rows[i].suppressed);
@@ -88,9 +89,9 @@ static void print_certainty(const struct check *c)
             row->order, row->ended, row->ended == 1 ? "" : "s", 100 * verdict_unseen(row->ended));
     }
     if (c->request.no_race) printf("races were not looked for\n");
-    else if (c->race.state == RUN_ENDED && *c->race.fault.kind)
+    else if (c->races.ended && c->races.runs->state == RUN_ENDED && *c->races.runs->fault.kind)
         printf("races were looked for only until the kernel '%s' ended early (%s)\n",
-               c->race.fault.kernel, c->race.fault.kind);
+               c->races.runs->fault.kernel, c->races.runs->fault.kind);
     if (c->interrupted) printf("interrupted: not all runs were made\n");
 }
 
@@ -209,19 +210,23 @@ static void print_failures(const struct check *c)
             break;
         }
     }
-    if (check_run_lost(&c->race)) {
-        printf("\nthe run that looks for races failed\n");
-        indent(c->race.messages, LINES_SHOWN);
+    const struct check_run *lost = check_races_lost(c);
+    if (lost) {
+        printf("\nthe run that looks for races failed\n  %s\n",
+               check_races_command(c, (size_t)(lost - c->races.runs)));
+        indent(lost->messages, LINES_SHOWN);
     }
 }
 
 static void print_findings(const struct check *c)
 {
-    for (size_t i = 0; i < c->race.finding_count; i++) {
-        const struct check_finding *f = &c->race.findings[i];
+    for (size_t i = 0; i < c->races.finding_count; i++) {
+        const struct check_finding *f = &c->races.findings[i];
         printf("\n%s", f->text);
         if (f->count > 1)
             printf("  ... and %llu more of these instructions\n", (unsigned long long)f->count - 1);
+        if (f->run)
+            printf("  not in the native run, but in\n  %s\n", check_races_command(c, f->run));
     }
 }
 

@@ -219,11 +219,16 @@ const struct command_option check_options_table[CHECK_OPTION_COUNT] = {
      .targets = TARGET_PROGRAM,
      .repeated = true},
     {.name = "no-race",
-     .help =
-         "Do not look for data races. Otherwise one more native run has --check race,atomicity, "
-         "which is several "
-         "times slower.",
+     .help = "Do not look for data races.",
      .id = OPTION_NO_RACE,
+     .targets = TARGET_ANY},
+    {.name = "race-runs",
+     .argument = "N",
+     .standard = "3",
+     .help =
+         "Look for data races in N runs under random, too, besides a native one. Each has --check "
+         "race,atomicity, which is several times slower. They end with the first that finds races.",
+     .id = OPTION_RACE_RUNS,
      .targets = TARGET_ANY},
     {.name = "quiet",
      .help = "Print only the table, failures and the verdict.",

@@ -614,7 +614,7 @@ Test(race, flags_count_when_they_are_in_memory, .timeout = 120)
          "ld.relaxed.gpu.global.u32 %r3, [%d+256]; fence.acq_rel.gpu;"}};
     /* The detector takes each strong load for one of the newest write (docs/races.md): random may return an older one. */
     static const char *const orders[] = {"gpudet", "gpudet:quantum=20",
-                                         "random:late-stores=off:stale-loads=off", "dab"};
+                                         "random:late-stores=off:stale-strong=off", "dab"};
     const struct race_case c = {.file = "", .kernel = "k", .grid = 2, .block = 32, .launches = 1};
     unsigned missed[4] = {0};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)

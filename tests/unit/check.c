@@ -15,7 +15,7 @@
 static char folder[] = "/tmp/heddle-check-XXXXXX";
 static char *program;
 
-/* twice: y[i] = 2 x[i]; wild: stores far away; last: out[0] = the CTA that stored last; spin: never ends;
+/* path: CTA 1 stores where CTA 0 does, but only if it is the first to add; twice: y[i] = 2 x[i]; wild: stores far away; last: out[0] = the CTA that stored last; spin: never ends;
  * late: faults if another CTA's store was not seen. */
 static const char kernels[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -24,6 +24,10 @@ static const char kernels[] =
     "ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y];\nmov.u32 %r1, %tid.x;\n"
     "mul.wide.u32 %d3, %r1, 4; add.u64 %d1, %d1, %d3; add.u64 %d2, %d2, %d3;\n"
     "ld.global.u32 %r2, [%d1];\nadd.u32 %r2, %r2, %r2;\nst.global.u32 [%d2], %r2;\nret;\n}\n"
+    ".visible .entry path(.param .u64 x)\n{\n.reg .b32 %r<3>; .reg .b64 %d<2>; .reg .pred %p<3>;\n"
+    "ld.param.u64 %d1, [x];\nmov.u32 %r1, %ctaid.x;\natom.global.add.u32 %r2, [%d1], 1;\n"
+    "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra go;\nsetp.ne.u32 %p2, %r2, 0;\n@%p2 bra end;\n"
+    "go: st.global.u32 [%d1+64], 7; // path\nend: ret;\n}\n"
     ".visible .entry wild(.param .u64 x)\n{\n.reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [x];\nst.global.u32 [%d1+1000000], 1;\nret;\n}\n"
     ".visible .entry spin()\n{\n.reg .b64 %n; .reg .pred %p; mov.u64 %n, 0;\n"
@@ -321,7 +325,7 @@ Test(check, json_has_what_the_page_says)
 {
     write_file("two.yaml", two_launches);
     json_t *o = check_json("check two.yaml --runs 12 --check memory", 7), *order, *p, *w;
-    cr_expect(json_integer_value(json_object_get(o, "version")) == 3);
+    cr_expect(json_integer_value(json_object_get(o, "version")) == 4);
     cr_expect_str_eq(text_at(o, "verdict"), "racy");
     cr_expect(json_integer_value(json_object_get(o, "exit_status")) == 7);
     cr_expect(json_is_false(json_object_get(o, "interrupted")));
@@ -527,6 +531,30 @@ Test(check, a_killed_run_is_a_failed_one)
     cr_expect(strstr(text, "native: 1 of 1 runs failed"), "%s", text);
     cr_expect(strstr(text, "the process of the run ended: Killed"), "%s", text);
     free(text);
+}
+
+/* The native run, where CTA 0 is the first, has no race. */
+Test(check, a_race_on_another_path_is_found)
+{
+    static const char path[] =
+        "check k.ptx --kernel path --grid 2 --arg 'buf:u32[32]' --order native";
+    char command[200];
+    snprintf(command, sizeof command, "%s --race-runs 0", path);
+    json_t *o = check_json(command, 0);
+    cr_expect_str_eq(text_at(o, "verdict"), "deterministic");
+    cr_expect(json_integer_value(json_object_get(o, "race_runs")) == 1);
+    json_decref(o);
+    o = check_json(path, 7);
+    const json_t *f = json_array_get(json_object_get(o, "findings"), 0);
+    cr_expect_str_eq(text_at(o, "verdict"), "racy");
+    cr_expect(json_integer_value(json_object_get(o, "races")) == 1);
+    cr_expect(json_integer_value(json_object_get(o, "race_runs")) > 1);
+    cr_expect(json_integer_value(json_object_get(json_array_get(json_object_get(f, "places"), 0),
+                                                 "line")) == line_of("// path"));
+    struct result r = heddle(text_at(f, "replay") + strlen("heddle "));
+    cr_expect(strstr(r.err, "race: "), "%d %s", r.status, r.err);
+    result_free(&r);
+    json_decref(o);
 }
 
 /* In all formats. */
