@@ -118,6 +118,8 @@ struct check_request {
     enum check_stop stop;
     enum check_format format;
     bool no_race, quiet;
+    size_t runs, free_runs; /* under an order that guarantees one result; under one that does not */
+    double confidence;      /* 0 to 1: of what is said about results that were not seen */
     size_t race_runs;  /* under `random` in which races are looked for, besides the native one */
     const char *junit; /* a file; NULL: not asked for */
     const struct output_filter *ignored_output;

@@ -159,7 +159,8 @@ static json_t *order(const struct check *c, const struct check_row *row)
     json_object_set_new(o, "distinct", json_count(row->class_count));
     json_object_set_new(o, "distinct_at_the_end", json_count(row->last_count));
     json_object_set_new(o, "unseen_probability",
-                        one ? json_real(verdict_unseen(row->ended)) : json_null());
+                        one ? json_real(verdict_unseen(row->ended, c->request.confidence))
+                            : json_null());
     json_object_set_new(o, "results", results(c, row));
     json_object_set_new(o, "failed", failures(c, row));
     json_object_set_new(o, "suppressed", json_count(row->suppressed));
@@ -212,6 +213,7 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "target", target);
     json_object_set_new(o, "verdict", json_string(verdict_name(c->verdict)));
     json_object_set_new(o, "exit_status", json_integer(c->status));
+    json_object_set_new(o, "confidence", json_real(c->request.confidence));
     json_object_set_new(o, "interrupted", json_boolean(c->interrupted));
     json_object_set_new(o, "orders", orders);
     json_object_set_new(o, "races_looked_for", json_boolean(c->races.examined > 0));

@@ -41,9 +41,58 @@ static bool choice(struct diags *d, const struct run_option *x, const char *cons
     return false;
 }
 
-static void add_row(struct check *c, const char *order, size_t runs, bool reference)
+/* A percentage between 0 and 100, with or without its sign, as a part of 1. */
+static bool read_percent(struct diags *d, const struct run_option *x, double *out)
+{
+    const struct value_type *f64 = value_type_find("f64", 3);
+    const uint32_t n = x->value.length;
+    const bool sign = n && x->value.text[n - 1] == '%';
+    uint64_t bits = 0;
+    const bool ok = value_read(f64, x->value.text, n - sign, &bits);
+    const double percent = value_double(f64, bits);
+    if (ok && percent > 0 && percent < 100) {
+        *out = percent / 100;
+        return true;
+    }
+    diag_error(d, x->value.at, n, "--%.*s wants a percentage above 0 and below 100, not '%.*s'",
+               (int)x->name.length, x->name.text, (int)n, x->value.text);
+    return false;
+}
+
+/* --runs, or --chance and --confidence in its place. */
+static bool read_runs(struct check *c)
+{
+    struct run_options *o = c->request.options;
+    const struct run_option *runs = run_option_find(o, OPTION_RUNS),
+                            *chance = run_option_find(o, OPTION_CHANCE),
+                            *confidence = run_option_find(o, OPTION_CONFIDENCE);
+    uint64_t n = RUNS;
+    double p = 0;
+    c->request.confidence = VERDICT_CONFIDENCE;
+    if (confidence && !read_percent(&o->diags, confidence, &c->request.confidence)) return false;
+    if (runs && !number_read(&o->diags, "--runs", runs->value, MOST_RUNS, &n)) return false;
+    if (!n) diag_error(&o->diags, runs->value.at, runs->value.length, "--runs wants at least 1");
+    c->request.runs = c->request.free_runs = (size_t)n;
+    if (!chance) return n > 0;
+    if (runs)
+        diag_error(&o->diags, runs->value.at, runs->value.length,
+                   "--runs and --chance are two ways to say one thing");
+    if (runs || !read_percent(&o->diags, chance, &p)) return false;
+    const double needed = verdict_runs_for(p, c->request.confidence);
+    if (needed > MOST_RUNS)
+        diag_error(&o->diags, chance->value.at, chance->value.length,
+                   "--chance %.*s takes %.0f runs; there may be %d", (int)chance->value.length,
+                   chance->value.text, needed, MOST_RUNS);
+    c->request.free_runs = needed > MOST_RUNS ? 1 : (size_t)needed;
+    return needed <= MOST_RUNS;
+}
+
+static void add_row(struct check *c, const char *order, bool reference)
 {
     struct check_row *row = &c->rows[c->row_count++];
+    const size_t runs = reference                                   ? (check_of_program(c) ? 2 : 1)
+                        : orders_promise(order) == ORDER_NO_PROMISE ? c->request.free_runs
+                                                                    : c->request.runs;
     *row = (struct check_row){.order = order,
                               .promise = orders_promise(order),
                               .reference = reference,
@@ -53,7 +102,7 @@ static void add_row(struct check *c, const char *order, size_t runs, bool refere
 }
 
 /* The native run, then those of a list, or of all orders that there are for it. */
-static bool read_orders(struct check *c, size_t runs, bool its)
+static bool read_orders(struct check *c, bool its)
 {
     struct diags *d = &c->request.options->diags;
     const struct run_option *x = run_option_find(c->request.options, OPTION_ORDERS);
@@ -62,9 +111,9 @@ static bool read_orders(struct check *c, size_t runs, bool its)
     for (size_t i = 0; order_kind_at(i); i++) most++;
     for (uint32_t i = 0; x && i < x->value.length; i++) most += x->value.text[i] == ',';
     c->rows = arena_array(c->arena, struct check_row, most + 1);
-    add_row(c, native, check_of_program(c) ? 2 : 1, true);
+    add_row(c, native, true);
     for (size_t i = 1; !x && order_kind_at(i); i++)
-        if (!its || !order_kind_at(i)->stack_only) add_row(c, order_kind_at(i)->name, runs, false);
+        if (!its || !order_kind_at(i)->stack_only) add_row(c, order_kind_at(i)->name, false);
     for (uint32_t i = 0, n; x && i <= x->value.length; i += n + 1) {
         const char *from = x->value.text + i, *comma = memchr(from, ',', x->value.length - i);
         n = comma ? (uint32_t)(comma - from) : x->value.length - i;
@@ -83,7 +132,7 @@ static bool read_orders(struct check *c, size_t runs, bool its)
                 diag_error(d, x->value.at + i, n, "order '%s' is named twice", order);
                 return false;
             }
-        if (strcmp(order, native) != 0) add_row(c, order, runs, false);
+        if (strcmp(order, native) != 0) add_row(c, order, false);
     }
     return true;
 }
@@ -135,13 +184,11 @@ bool check_options(struct check *c)
     struct diags *d = &o->diags;
     const struct run_option *x;
     struct settings settings = {0};
-    uint64_t runs = RUNS, jobs = cores(), race_runs = RACE_RUNS;
+    uint64_t jobs = cores(), race_runs = RACE_RUNS;
     unsigned word = 0;
     bool ok = run_options_settings(o, &settings);
     c->request.first_seed = 1;
-    x = run_option_find(o, OPTION_RUNS);
-    if (x && number_read(d, "--runs", x->value, MOST_RUNS, &runs) && !runs)
-        diag_error(d, x->value.at, x->value.length, "--runs wants at least 1");
+    ok &= read_runs(c);
     x = run_option_find(o, OPTION_JOBS);
     if (x && number_read(d, "--jobs", x->value, MOST_JOBS, &jobs) && !jobs)
         diag_error(d, x->value.at, x->value.length, "--jobs wants at least 1");
@@ -167,8 +214,8 @@ bool check_options(struct check *c)
     c->request.jobs = (size_t)jobs;
     c->request.race_runs = (size_t)race_runs;
     check_races_begin(c);
-    return ok && !d->errors && read_orders(c, (size_t)runs, settings.independent_threads) &&
-           read_checks(c) && read_floats(c) && check_output_options(c);
+    return ok && !d->errors && read_orders(c, settings.independent_threads) && read_checks(c) &&
+           read_floats(c) && check_output_options(c);
 }
 
 /* ---- command lines of runs ------------------------------------------------------------------------ */

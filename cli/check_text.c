@@ -85,8 +85,9 @@ static void print_certainty(const struct check *c)
         if (row->reference || row->class_count != 1 || row->failed) continue;
         printf(
             "%s: %zu run%s gave one result; another whose probability is above %.2g%% would have "
-            "shown with 95%% confidence\n",
-            row->order, row->ended, row->ended == 1 ? "" : "s", 100 * verdict_unseen(row->ended));
+            "shown with %g%% confidence\n",
+            row->order, row->ended, row->ended == 1 ? "" : "s",
+            100 * verdict_unseen(row->ended, c->request.confidence), 100 * c->request.confidence);
     }
     if (c->request.no_race) printf("races were not looked for\n");
     else if (c->races.ended && c->races.runs->state == RUN_ENDED && *c->races.runs->fault.kind)

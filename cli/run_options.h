@@ -50,6 +50,8 @@ enum run_option_id {
     OPTION_STOP,
     OPTION_NO_RACE,
     OPTION_RACE_RUNS,
+    OPTION_CHANCE,
+    OPTION_CONFIDENCE,
     OPTION_JUNIT,
     OPTION_FLOAT,
     OPTION_RUN_TIMEOUT,
@@ -79,7 +81,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 32, CHECK_OPTION_COUNT = 14 };
+enum { RUN_OPTION_COUNT = 32, CHECK_OPTION_COUNT = 16 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

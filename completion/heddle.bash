@@ -17,7 +17,7 @@ _heddle_options() # COMMAND
 {
     case $1 in
     'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'check') echo "--order --runs --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
     'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
@@ -78,6 +78,8 @@ _heddle_values() # COMMAND --OPTION
     'run --graph') echo "FILE";;
     'check --order') echo "$_heddle_orders";;
     'check --runs') echo "";;
+    'check --chance') echo "";;
+    'check --confidence') echo "";;
     'check --seed') echo "";;
     'check --check') echo "memory init sync bounds race atomicity api all";;
     'check --stop') echo "many different never";;

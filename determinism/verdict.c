@@ -48,7 +48,12 @@ const char *verdict_name(enum verdict v)
     return names[v];
 }
 
-double verdict_unseen(size_t runs)
+double verdict_unseen(size_t runs, double confidence)
 {
-    return runs ? 1 - pow(0.05, 1 / (double)runs) : 1;
+    return runs ? 1 - pow(1 - confidence, 1 / (double)runs) : 1;
+}
+
+double verdict_runs_for(double chance, double confidence)
+{
+    return fmax(1, ceil(log1p(-confidence) / log1p(-chance)));
 }

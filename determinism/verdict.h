@@ -41,8 +41,12 @@ const char *verdict_name(enum verdict v); /* "nondeterministic" */
  * excuse. */
 bool verdict_broken(const struct verdict_order *o, const struct verdict_facts *facts);
 
-/* How probable a result may be that so many runs, all alike, have not shown, with 95 % confidence: the p with
- * (1 - p)^runs = 0.05. */
-double verdict_unseen(size_t runs);
+#define VERDICT_CONFIDENCE 0.95 /* of whom names none */
+/* How probable a result may be that so many runs, all alike, have not shown, with that confidence (0 to 1): the p with
+ * (1 - p)^runs = 1 - confidence. */
+double verdict_unseen(size_t runs, double confidence);
+/* The least number of runs that show a result of this probability with this confidence (both between 0 and 1):
+ * log(1 - confidence) / log(1 - chance), rounded up, at least 1. */
+double verdict_runs_for(double chance, double confidence);
 
 #endif

@@ -92,7 +92,7 @@ heddle_check(const struct heddle_check_options *options,
         free(r.digests);
     }
     result.order_count = o.order_count + 1;
-    result.unseen = verdict_unseen(o.order_count ? o.runs : NATIVE_RUNS);
+    result.unseen = verdict_unseen(o.order_count ? o.runs : NATIVE_RUNS, VERDICT_CONFIDENCE);
     const enum verdict v = verdict_of(rows, result.order_count, &facts);
     result.verdict = (enum heddle_verdict)v;
     result.name = verdict_name(v);

@@ -98,9 +98,25 @@ Test(verdict, follows_from_results_and_promises)
 
 Test(verdict, says_what_may_be_unseen)
 {
-    cr_expect(fabs(verdict_unseen(20) - 0.1391) < 1e-4);
-    cr_expect(fabs(verdict_unseen(500) - 0.005974) < 1e-6);
-    cr_expect(fabs(verdict_unseen(1) - 0.95) < 1e-12 && verdict_unseen(0) == 1);
+    cr_expect(fabs(verdict_unseen(20, 0.95) - 0.1391) < 1e-4);
+    cr_expect(fabs(verdict_unseen(500, 0.95) - 0.005974) < 1e-6);
+    cr_expect(fabs(verdict_unseen(1, 0.95) - 0.95) < 1e-12 && verdict_unseen(0, 0.95) == 1);
+    cr_expect(fabs(verdict_unseen(459, 0.99) - 0.009983) < 1e-6);
+}
+
+/* 0.99^458 = 0.010023, 0.99^459 = 0.009923: 459 runs are the least for 1 % with 99 %. */
+Test(verdict, says_how_many_runs_show_a_result)
+{
+    cr_expect(verdict_runs_for(0.01, 0.99) == 459);
+    cr_expect(verdict_runs_for(0.01, 0.95) == 299);
+    cr_expect(verdict_runs_for(0.5, 0.5) == 1);
+    cr_expect(verdict_runs_for(0.9, 0.1) == 1);
+    for (double chance = 0.001; chance < 1; chance *= 1.7)
+        for (double confidence = 0.01; confidence < 1; confidence += 0.07) {
+            const double n = verdict_runs_for(chance, confidence);
+            cr_expect(1 - pow(1 - chance, n) >= confidence - 1e-9);
+            cr_expect(n == 1 || 1 - pow(1 - chance, n - 1) < confidence + 1e-9);
+        }
 }
 
 /* Each order says what it promises, and what does not exist promises nothing. */
