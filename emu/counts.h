@@ -91,6 +91,8 @@ struct emu_counts {
     const struct emu_phase *phases;
     size_t instruction_count;
     const struct emu_instruction *instructions; /* in the order of the PTX, function by function */
+    /* How often the emulator found a group in a loop that waits for others. What waits in another way is not found. */
+    uint64_t busy_waits;
     const struct emu_trace *trace; /* NULL: config.trace was off, or there was an observer */
     const struct emu_counts
         *next; /* of the next grid that the kernel launched, in the order of execution */

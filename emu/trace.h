@@ -159,6 +159,7 @@ struct emu_trace {
     /* By trace_atomic_bucket: requests of atomics of the whole launch. NULL: it has no atomics. */
     const uint64_t *atomics;
     bool cut;   /* of some warp only a part is traced */
+    bool polls; /* the kernel has loops that wait for what other threads store (ptx/polling.h) */
     bool again; /* the device has run the kernel before: its code is in caches */
     const struct trace_inst *insts;
     const uint32_t *regs; /* numbers below reg_count, no two functions' alike */
@@ -206,6 +207,7 @@ struct trace_code {
     const uint32_t *site_inst;
     uint32_t inst_count, block_count, site_count, reg_count;
     const uint8_t *barriers; /* by block, how many it has; NULL: none has any */
+    bool polls;              /* struct emu_trace */
     bool lockstep;           /* warps may run in lockstep; trace_turns.h serialises the trace */
 };
 const struct trace_code *trace_code_new(struct arena *a, const struct emu_program *p);

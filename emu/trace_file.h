@@ -28,7 +28,7 @@
 
 struct arena;
 
-enum { TRACE_FILE_VERSION = 1, TRACE_FRAME_MOST = 256 << 20 /* bytes of a frame, decompressed */ };
+enum { TRACE_FILE_VERSION = 2, TRACE_FRAME_MOST = 256 << 20 /* bytes of a frame, decompressed */ };
 
 enum trace_frame {
     TRACE_FRAME_RUN = 1, /* name of a run, version of Heddle */

@@ -49,6 +49,9 @@ const char *launch_warning_text(unsigned bit)
     case LAUNCH_TWIN:
         return "cycles of another board with this chip were measured: they are changed as the "
                "configurations differ, and the interval is squared";
+    case LAUNCH_WAITS:
+        return "warps wait for each other in loops, or for locks: how long depends on times that the trace "
+               "does not have, and the interval is wide";
     case LAUNCH_CUT:
         return "a launch faulted or was stopped: its cycles are of what was executed before, and no interval "
                "is known";
@@ -175,9 +178,21 @@ static bool is_changed(const struct emu_gpu *g)
     return machine_follow(emu_gpu_find(g->name), g, &unused);
 }
 
+/* What waits do to the interval. Loops that poll have the rounds that they have in the emulator's order, which may be
+ * none: such programs took 6 to 17 times their estimate. Locks are modelled (model/timing_lock.c), but who has one next
+ * is not known. */
+enum { WAITS_LOW = 2, LOCKS_HIGH = 4, POLLS_HIGH = 16 };
+
+enum waits { WAITS_NOT, WAITS_LOCKS, WAITS_POLLS };
+static enum waits waits_of(const struct emu_counts *c, const struct timing_result *t)
+{
+    if (c->busy_waits || c->trace->polls) return WAITS_POLLS;
+    return t->locks ? WAITS_LOCKS : WAITS_NOT;
+}
+
 /* The interval, and what to be careful about. */
 static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool native,
-                  struct launch_estimate *out)
+                  enum waits waits, struct launch_estimate *out)
 {
     const struct emu_events *e = &c->phases[0].total;
     double low, high;
@@ -193,9 +208,11 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
         out->warnings |= LAUNCH_PARTLY;
     if (changed) out->warnings |= LAUNCH_CHANGED;
     if (!native) out->warnings |= LAUNCH_ORDER;
+    if (waits) out->warnings |= LAUNCH_WAITS;
     if (changed || !native) return;
     out->low = out->cycles * (wider ? low * low : low);
     out->high = out->cycles * (wider ? high * high : high);
+    if (waits) out->low /= WAITS_LOW, out->high *= waits == WAITS_POLLS ? POLLS_HIGH : LOCKS_HIGH;
 }
 
 /* `modelled`: cycles of the model's run, before heavy CTAs and DRAM are waited for. */
@@ -227,7 +244,7 @@ static bool estimate(const struct emu_counts *c, bool all, struct time_lapse *la
     out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;
     out->roofline = roofline_of(c->gpu, (double)e->warp_instructions, out->dram_bytes, out->cycles);
-    judge(c, fit, o.kind == TIMING_NATIVE, out);
+    judge(c, fit, o.kind == TIMING_NATIVE, waits_of(c, &t), out);
     return true;
 }
 

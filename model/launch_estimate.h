@@ -35,7 +35,9 @@ enum launch_warning { /* bits */
                       LAUNCH_OUTSIDE = 32, /* << enum timing_feature: beyond what was measured */
                       LAUNCH_CUT = LAUNCH_OUTSIDE
                                    << TIMING_FEATURES, /* it faulted or was stopped */
-                      LAUNCH_WARNINGS = 6 + TIMING_FEATURES
+                      /* warps wait in loops for others, or for locks */
+                      LAUNCH_WAITS = LAUNCH_OUTSIDE << (TIMING_FEATURES + 1),
+                      LAUNCH_WARNINGS = 7 + TIMING_FEATURES
 };
 const char *launch_warning_text(unsigned bit); /* of one that is set */
 

@@ -136,6 +136,7 @@ struct timing_result {
     double by_unit[TIMING_UNITS]; /* TIMING_ISSUE and TIMING_UNIT, of those that go to it */
     uint64_t instructions;        /* warp instructions that were issued */
     double chain; /* the longest time of a warp from its first to its last instruction */
+    bool locks;   /* warps took locks */
     uint64_t quanta, flushes; /* of orders */
 };
 

@@ -73,15 +73,23 @@ static void prepare_registers(struct timing *c)
     for (u32 i = 0; i < count; i++) c->code.folded[i] = t->regs[i] % c->code.regs;
 }
 
+/* A fence that other SMs can observe. (PTX ISA, "membar" and "fence": those of the scope of a CTA order what the SM does
+ * itself.) */
+static bool is_fence(const struct ptx_op *op)
+{
+    const enum ptx_form form = op ? ptx_op_form(op) : PTX_FORM_COUNT;
+    return (form == PTX_F_membar || form == PTX_F_fence) && !ptx_op_has(op, "cta");
+}
+
 static void prepare_instructions(struct timing *c)
 {
     c->code.insts = timing_take(&c->storage, c->t->inst_count, sizeof *c->code.insts);
     for (u32 k = 0; k < c->t->inst_count; k++) {
         const struct trace_inst *i = &c->t->insts[k];
         const u8 class = cost_class(i->op);
-        c->code.insts[k] = (struct timing_inst){i->reg, (uint16_t)i->reads,
-                                                (uint16_t)(i->reads + i->writes), class,
-                                                unit_of_class[class]};
+        c->code.insts[k] = (struct timing_inst){
+            i->reg, (uint16_t)i->reads,   (uint16_t)(i->reads + i->writes),
+            class,  unit_of_class[class], is_fence(i->op)};
     }
 }
 

@@ -5,6 +5,7 @@
  *     timing_sm.c          warps, CTAs, barriers, schedulers, instruction cache
  *     timing_memory.c      shared memory, L1, network, L2, DRAM, atomics
  *     timing_async.c       asynchronous copies, and what waits for them
+ *     timing_lock.c        locks that warps take with compare-and-swaps
  *     timing_order.c       which instructions an order treats in its own way
  *     timing_gpudet.c      GPUDet: quanta, write logs, commits, serial mode
  *     timing_dab.c         DAB: buffers of reductions, turns, flushes
@@ -56,10 +57,11 @@ struct timing_warp {
     uint8_t class;               /* of the next instruction */
     uint32_t cta, sm, scheduler; /* slot of its CTA; scheduler of the device */
     bool live;
-    bool waits;    /* at a barrier */
-    bool unsynced; /* barriers of the block are left out of the trace */
-    double fold;   /* so many executions are meant by one of the block, */
-    double rest;   /* in windows: by 2^level times this */
+    bool waits;                         /* at a barrier */
+    struct timing_lock *holds, *awaits; /* NULL: none (timing_lock.c) */
+    bool unsynced;                      /* barriers of the block are left out of the trace */
+    double fold;                        /* so many executions are meant by one of the block, */
+    double rest;                        /* in windows: by 2^level times this */
     double *regs;
     uint8_t *reg_parts;
 };
@@ -172,6 +174,7 @@ struct timing_inst {     /* an instruction, as far as each issue of it asks */
     uint32_t reg;        /* its place in reg_of: those read, then those written */
     uint16_t reads, all; /* with those written */
     uint8_t class, unit;
+    bool fence; /* the warp waits until all that it has stored is in L2 */
 };
 
 struct timing_code { /* the instructions of the trace */
@@ -184,6 +187,7 @@ struct timing_code { /* the instructions of the trace */
     uint32_t regs;          /* registers of a warp that have times */
 };
 
+struct timing_lock;
 struct timing_memory { /* the memory system, as far as these SMs have a part in it */
     const struct timing_share
         *sampled; /* the SMs stand for all; NULL: they are all, or have their part of everything */
@@ -204,6 +208,8 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     uint8_t *l1_seen; /* its sets that are in use: the others have anything in them */
     uint32_t l1_sets, l1_ways;
     struct timing_divisor l1_sets_divisor;
+    struct timing_lock *locks;         /* NULL: no instruction takes one */
+    uint32_t lock_waiters;             /* warps that wait for one */
     uint32_t event_slots;              /* of each of these */
     struct timing_events fills, swaps; /* lines from DRAM: when they are in L2; elements: when a
                                          compare-and-swap was through */
@@ -341,6 +347,19 @@ bool timing_unblock(struct timing *c, double now);
  * that is later. */
 void timing_release_warp(struct timing *c, struct timing_warp *w, double ready, double when,
                          enum timing_part part);
+
+/* ---- timing_lock.c ---------------------------------------------------------------------------------------- */
+
+void timing_prepare_locks(struct timing *c);
+/* Whether the warp's next instruction, an access to memory, takes a lock that another warp has. Then the warp must not
+ * issue until the lock is released. Else the warp has the lock from now on. */
+bool timing_lock_waits(struct timing *c, struct timing_warp *w);
+/* An access of the warp was done: if it releases the lock, those that wait go on. */
+void timing_lock_written(struct timing *c, struct timing_warp *w, const uint32_t *word,
+                         double done);
+void timing_lock_ended(struct timing *c, struct timing_warp *w, double now); /* the warp */
+/* No warp can go on: those that wait for locks do. false: there are none. */
+bool timing_lock_unblock(struct timing *c, double now);
 
 /* ---- timing_async.c --------------------------------------------------------------------------------------- */
 

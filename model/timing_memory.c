@@ -311,7 +311,10 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
     }
     if (c->hooks && (words[0] & 3) == TRACE_GLOBAL && c->hooks->access(c, w, inst, now, a)) return;
     const struct trace_inst *i = &c->t->insts[inst];
-    global_access(c, w->sm, w, i, words[1], words[2], now, a, &w->over);
+    double stored = 0;
+    global_access(c, w->sm, w, i, words[1], words[2], now, a, &stored);
+    if (stored > w->over) w->over = stored;
+    if (w->holds) timing_lock_written(c, w, words, stored);
     if (!c->hooks && words[2] & TRACE_ELEMENTS && ptx_op_has(i->op, "cas"))
         swap(c, words + 3, TRACE_SIZE_LANES(words[2]), now, a);
 }

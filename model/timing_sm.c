@@ -177,6 +177,7 @@ static void leave(struct timing *c, struct timing_warp *w, double now)
     w->live = false;
     w->next->ready = TIMING_NEVER;
     if (w->over > now) now = w->over;
+    if (w->holds) timing_lock_ended(c, w, now);
     if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
     if (now > cta->ends) cta->ends = now;
     cta->live--;
@@ -228,6 +229,11 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     const u32 inst = w->inst, class = w->class;
     const struct timing_inst *i = &c->code.insts[inst];
     const double fold = w->fold;
+    if (class == PTX_COST_MEMORY && c->mem.locks && timing_lock_waits(c, w)) {
+        s->part[TIMING_ATOMIC] += c->issue_cycles * fold;
+        w->next->ready = TIMING_NEVER;
+        return;
+    }
     struct timing_access done = {now + m->latency[class] * fold, TIMING_LATENCY};
     double after = now + m->next * fold;
     double interval = m->interval[class] * fold;
@@ -255,6 +261,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
         w->reg_parts[reg] = done.part;
     }
     if (class == PTX_COST_CONTROL) after = now + m->branch * fold;
+    if (i->fence && !c->hooks && w->over > after) after = w->over, part = TIMING_L2;
     const bool async = c->code.steps && c->code.steps[inst];
     if (async) {
         const struct timing_access there = timing_async(c, w, inst, done);
@@ -402,7 +409,7 @@ void timing_run_sm(struct timing *c, u32 sm, double now)
 
 bool timing_unblock(struct timing *c, double now)
 {
-    bool any = false;
+    bool any = c->mem.lock_waiters && timing_lock_unblock(c, now);
     for (u32 slot = 0; slot < c->sms * c->slots; slot++) {
         struct timing_cta *cta = &c->ctas[slot];
         if (cta->live && c->copies) any |= timing_async_wake(c, slot, now);

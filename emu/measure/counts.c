@@ -268,6 +268,7 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
                                .options = options.list,
                                .phase_count = phases,
                                .phases = list ? list : phase,
+                               .busy_waits = c->busy_waits,
                                .instruction_count = p->place_count,
                                .instructions = instructions(a, m, c)};
     const u64 together = (u64)occupancy->ctas * c->sms;

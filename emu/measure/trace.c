@@ -6,6 +6,7 @@
 #include "emu/measure/trace_turns.h"
 #include "emu/ops/exec.h"
 #include "ptx/flow.h"
+#include "ptx/polling.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -194,6 +195,7 @@ struct code { /* what is being put together */
     u32 *regs;
     size_t reg_count, reg_cap;
     u32 numbers; /* of registers that were given */
+    bool polls;
 };
 
 static u32 put_regs(struct code *k, const struct ptx_flow *f, u32 stmt, u32 how)
@@ -237,6 +239,7 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
         i->writes = put_regs(k, f, (u32)s, PTX_USE_WRITE);
     }
     k->numbers += f->reg_count;
+    k->polls |= ptx_polls(scratch, f);
     arena_free(scratch);
 }
 
@@ -263,6 +266,7 @@ const struct trace_code *trace_code_new(struct arena *a, const struct emu_progra
     out->regs = k.regs, out->reg_count = k.numbers;
     out->blocks = blocks, out->block_count = p->block_count;
     out->site_inst = sites, out->site_count = p->site_count;
+    out->polls = k.polls;
     out->lockstep = trace_turns_fit(p);
     return out;
 }
@@ -313,6 +317,7 @@ struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_m
     if (count) qsort(list, count, sizeof(struct trace_cta *), by_linear);
     put_heavy(a, t, out);
     out->atomics = m->caches ? m->caches->atomics : NULL;
+    out->polls = m->program->traced->polls;
     out->sms = m->sms;
     out->sms_traced = t->sms_traced;
     out->cta_count = count;

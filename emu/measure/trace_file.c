@@ -175,6 +175,10 @@ static void put_launch(struct buf *b, const struct emu_counts *c)
     put_number(b, t->recorded);
     put_number(b, t->cut);
     put_number(b, t->again);
+    put_number(b, t->polls);
+    put_number(b, c->busy_waits);
+    put_number(b, t->atomics ? TRACE_ATOMIC_BUCKETS : 0);
+    if (t->atomics) put_words(b, t->atomics, TRACE_ATOMIC_BUCKETS);
 }
 
 static void put_access(struct buf *b, const struct trace_cta *c, const u32 *words, u32 *last)
@@ -411,6 +415,16 @@ static void get_shape(struct cursor *c, struct emu_counts *out)
     if (!out->sms) c->bad = true;
 }
 
+static const u64 *get_atomics(struct reader *r)
+{
+    const u32 n = get_count(&r->c, 1);
+    if (!n) return NULL;
+    if (n != TRACE_ATOMIC_BUCKETS) return r->c.bad = true, NULL;
+    u64 *all = arena_array(r->arena, u64, n);
+    for (u32 i = 0; i < n; i++) all[i] = get_number(&r->c);
+    return all;
+}
+
 /* The launch but for its CTAs. NULL: something in it cannot be. */
 static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *code)
 {
@@ -439,6 +453,9 @@ static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *c
     t->recorded = get_number(c);
     t->cut = get_below(c, 1);
     t->again = get_below(c, 1);
+    t->polls = get_below(c, 1);
+    out->busy_waits = get_number(c);
+    t->atomics = get_atomics(r);
     phase->name = out->order, phase->times = 1;
     out->caches = true;
     out->phase_count = 1, out->phases = phase, out->trace = t;
@@ -563,7 +580,7 @@ static bool read_head(struct trace_file *f)
     if (n < sizeof head || memcmp(head, magic, sizeof magic) != 0)
         f->why = "it is no file of traces";
     else if (head[8] != TRACE_FILE_VERSION || head[9] || head[10] || head[11])
-        f->why = "its version is not 1, which this Heddle reads";
+        f->why = "its version is not 2, which this Heddle reads";
     else
         for (int i = 12; i < HEAD; i++)
             if (head[i]) f->why = "it is cut off or damaged";

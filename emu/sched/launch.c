@@ -109,7 +109,11 @@ static bool run_for_a_turn(struct host_worker *h, struct emu_group *g)
         left -= g->budget;
         ran |= launch_run_group(h, g);
         left += g->budget;
-        if (g->state != GROUP_READY || left <= 0 || waits_for_others(h, g, &left)) return ran;
+        if (g->state != GROUP_READY || left <= 0) return ran;
+        if (waits_for_others(h, g, &left)) {
+            atomic_fetch_add(&h->ctx->busy_waits, 1);
+            return ran;
+        }
         if (g->state != GROUP_READY || left <= 0) return ran;
     }
 }
@@ -439,6 +443,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     deliver_end(&ctx);
     if (config->count) gather(&ctx, counts);
     counts->instructions = atomic_load(&ctx.spent) - m->spent;
+    counts->busy_waits = atomic_load(&ctx.busy_waits);
     counts->thread_instructions = 0;
     for (u32 t = 0; t < threads; t++)
         counts->thread_instructions += ctx.workers[t].worker.thread_instructions;

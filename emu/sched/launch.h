@@ -12,6 +12,7 @@ struct launch_counts { /* of a launch, by SM */
     struct emu_block_count **blocks;       /* likewise */
     u64 *ctas;                             /* by SM */
     u64 instructions, thread_instructions; /* of warps, of threads */
+    u64 busy_waits; /* turns that ended since a group went round a loop and nothing had changed */
     struct arena *arena;
 };
 void launch_counts_add(struct launch_counts *out, u32 sm, const struct emu_site *sites,

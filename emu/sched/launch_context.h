@@ -106,6 +106,7 @@ struct launch_context {
     _Alignas(64) u64 limit;
     struct emu_fault fault;
     u32 fault_cta;
+    atomic_ullong busy_waits; /* struct launch_counts */
     atomic_ullong spent;
     double deadline;
     double started, told; /* when config->progress was last called */

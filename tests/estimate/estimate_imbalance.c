@@ -166,3 +166,59 @@ Test(imbalance, only_swaps_that_succeed_wait_for_each_other)
     kernel_free(&hot);
     kernel_free(&add);
 }
+/* Thread 0 of each CTA takes a lock, adds to a word in L2, waits for the sum to be there and releases the lock. */
+static const char one_lock[] =
+    ".reg .u64 %a; .reg .u32 %v, %t; .reg .pred %p; ld.param.u64 %a, [p]; mov.u32 %t, %tid.x;"
+    "setp.ne.u32 %p, %t, 0; @%p ret;"
+    "L: atom.global.cas.b32 %v, [%a], 0, 1; setp.ne.u32 %p, %v, 0; @%p bra L;"
+    "membar.gl; ld.volatile.global.u32 %v, [%a+512]; add.u32 %v, %v, 1;"
+    "st.volatile.global.u32 [%a+512], %v; membar.gl; atom.global.exch.b32 %v, [%a], 0; ret;";
+
+/* In the lock, a load, a store and the release go to L2 one after another, and the next one's swap does. */
+Test(imbalance, a_lock_is_held_by_one_warp_at_a_time)
+{
+    static const char *const names[] = {"titanv", "a100"};
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        const struct emu_gpu *gpu = emu_gpu_find(names[g]);
+        struct kernel k = kernel_new(one_lock, gpu);
+        double last = 0;
+        for (uint32_t grid = 16; grid <= 1024; grid *= 4) {
+            const double took = cycles(&k, grid, 32, 0, 0), least = grid * 2.5 * gpu->l2_latency;
+            cr_expect(took >= least, "%s, %u CTAs: %g cycles, the lock takes %g", names[g], grid,
+                      took, least);
+            cr_expect(took >= 3 * last, "%s, %u CTAs: %g cycles, a quarter %g", names[g], grid,
+                      took, last);
+            last = took;
+        }
+        kernel_free(&k);
+    }
+}
+
+/* CTA c waits for a flag that CTA c - 1 stores after 200 multiplications of its own, of 4 cycles each at least. In the
+ * emulator's order no CTA goes round the loop. */
+static const char flags[] =
+    ".reg .u64 %a, %h; .reg .u32 %v, %c, %i; .reg .pred %p; ld.param.u64 %a, [p]; mov.u32 %c, %ctaid.x;"
+    "mul.wide.u32 %h, %c, 128; add.u64 %a, %a, %h; setp.eq.u32 %p, %c, 0; @%p bra FIRST;"
+    "L: ld.volatile.global.u32 %v, [%a]; setp.eq.u32 %p, %v, 0; @%p bra L;"
+    "FIRST: mov.u32 %i, 0; mov.u32 %v, %c;"
+    "M: mad.lo.u32 %v, %v, %v, %i; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 200; @%p bra M;"
+    "membar.gl; or.b32 %v, %v, 1; st.volatile.global.u32 [%a+128], %v; ret;";
+
+/* A model that cannot know says so, and its interval holds. */
+Test(imbalance, flags_have_a_note_and_a_wide_interval)
+{
+    enum { CTAS = 16, LEAST = CTAS * 200 * 4 };
+    struct kernel k = kernel_new(flags, emu_gpu_find("titanv"));
+    const struct emu_launch l = {.grid = {CTAS, 1, 1},
+                                 .block = {32, 1, 1},
+                                 .params = k.params,
+                                 .params_size = sizeof k.params};
+    struct launch_estimate t;
+    const struct emu_report *r = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l);
+    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
+    cr_assert(launch_estimate_of(r->counts, &t));
+    const bool noted = t.warnings & LAUNCH_WAITS;
+    cr_expect(noted);
+    cr_expect(t.high >= LEAST, "%g to %g cycles, %d are the least", t.low, t.high, LEAST);
+    kernel_free(&k);
+}

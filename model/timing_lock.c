@@ -1,0 +1,132 @@
+/* Locks: a warp that takes one waits until the warp that has it lets it go.
+ *
+ * A trace has locks that were taken without contention: the emulator continues with other warps only after many
+ * instructions. A GPU's warps are in each other's way. So a compare-and-swap that succeeds takes a lock if the same warp
+ * stores to its line, or has an atomic there that is no compare-and-swap, before the next one on the element. While
+ * the warp has the lock, others that would take it do not issue. Which of them is next follows from their times.
+ *
+ * Only instructions that stand for themselves take locks: what a window stands for has no order among warps. */
+#include "model/timing_internal.h"
+
+#include "emu/trace.h"
+
+typedef uint32_t u32;
+
+enum {
+    LOCKS = 1 << 10, /* slots, by a hash of the element: one that others use is not modelled */
+    AHEAD = 1 << 12  /* words of the trace in which the release is looked for */
+};
+
+struct timing_lock {
+    u32 element, owner; /* and one each; 0: none, free */
+};
+
+static struct timing_lock *lock_of(const struct timing *c, u32 element)
+{
+    struct timing_lock *l = &c->mem.locks[timing_hash(element) & (LOCKS - 1)];
+    if (!l->element) l->element = element + 1;
+    return l->element == element + 1 ? l : NULL;
+}
+
+static bool is_global(const u32 *word)
+{
+    return (*word & 3) == TRACE_GLOBAL;
+}
+
+/* The element that the lanes of an access exchange with success; of several the first. UINT32_MAX: none. */
+static u32 swapped(const u32 *word)
+{
+    if (!is_global(word) || !(word[2] & TRACE_ELEMENTS)) return UINT32_MAX;
+    for (u32 l = 0; l < TRACE_SIZE_LANES(word[2]); l++)
+        if (word[3 + l] & TRACE_SWAPPED) return word[3 + l] & ~TRACE_SWAPPED;
+    return UINT32_MAX;
+}
+
+static bool writes_line(const struct timing_warp *w, const u32 *word, u32 line)
+{
+    if (!is_global(word) || word[2] & TRACE_ELEMENTS) return false;
+    for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
+        const struct trace_line *n = &w->cta_trace->lines[word[1] + i];
+        if (n->line == line && (n->how == COUNT_STORE || n->how == COUNT_ATOMIC)) return true;
+    }
+    return false;
+}
+
+/* Whether the warp writes to the element's line before it exchanges the element again. */
+static bool is_released(const struct timing_warp *w, u32 element)
+{
+    const u32 *words = w->trace->words, end = w->trace->count;
+    u32 at = w->at + 1 + trace_access_words(words + w->at);
+    for (const u32 stop = at + AHEAD; at < end && at < stop; at++) {
+        if ((words[at] & 3) == TRACE_BLOCK) continue;
+        if (writes_line(w, words + at, element / 32)) return true;
+        if (swapped(words + at) == element) return false;
+        at += trace_access_words(words + at);
+    }
+    return false;
+}
+
+bool timing_lock_waits(struct timing *c, struct timing_warp *w)
+{
+    const u32 *word = w->trace->words + w->at;
+    if (w->fold > 1 || w->at >= w->trace->count || !timing_is_access_of(c->t, *word, w->inst))
+        return false;
+    const u32 element = swapped(word);
+    if (element == UINT32_MAX || !is_released(w, element)) return false;
+    struct timing_lock *l = lock_of(c, element);
+    if (!l) return false;
+    c->out->locks = true;
+    if (l->owner && l->owner != timing_warp_index(c, w) + 1) {
+        w->awaits = l;
+        c->mem.lock_waiters++;
+        return true;
+    }
+    l->owner = timing_warp_index(c, w) + 1;
+    w->holds = l;
+    return false;
+}
+
+static void let_go(struct timing *c, struct timing_lock *l, double when)
+{
+    l->owner = 0;
+    for (u32 k = 0; k < c->sms * c->warps_per_sm && c->mem.lock_waiters; k++) {
+        struct timing_warp *w = &c->warps[k];
+        if (w->awaits != l) continue;
+        w->awaits = NULL;
+        c->mem.lock_waiters--;
+        timing_release_warp(c, w, when, when, TIMING_ATOMIC);
+        w->part = TIMING_ATOMIC;
+    }
+}
+
+void timing_lock_written(struct timing *c, struct timing_warp *w, const u32 *word, double done)
+{
+    struct timing_lock *l = w->holds;
+    if (!l || !writes_line(w, word, (l->element - 1) / 32)) return;
+    w->holds = NULL;
+    let_go(c, l, done);
+}
+
+void timing_lock_ended(struct timing *c, struct timing_warp *w, double now)
+{
+    if (w->holds) let_go(c, w->holds, now);
+    w->holds = NULL;
+}
+
+bool timing_lock_unblock(struct timing *c, double now)
+{
+    const bool any = c->mem.lock_waiters;
+    for (u32 k = 0; k < LOCKS && c->mem.lock_waiters; k++)
+        if (c->mem.locks[k].owner) let_go(c, &c->mem.locks[k], now);
+    return any;
+}
+
+void timing_prepare_locks(struct timing *c)
+{
+    for (u32 i = 0; i < c->t->inst_count && !c->hooks; i++) {
+        const struct ptx_op *op = c->t->insts[i].op;
+        if (!op || !(op->form->effects & PTX_ATOMIC) || !ptx_op_has(op, "cas")) continue;
+        c->mem.locks = timing_take(&c->storage, LOCKS, sizeof *c->mem.locks);
+        return;
+    }
+}

@@ -1,0 +1,84 @@
+#include "ptx/polling.h"
+
+#include "base/arena.h"
+#include "ptx/flow.h"
+#include "ptx/ptx.h"
+
+#include <string.h>
+
+static const struct ptx_inst *inst_of(const struct ptx_flow *f, uint32_t stmt)
+{
+    const struct ptx_stmt *s = &f->func->body->stmts[stmt];
+    return s->kind == PTX_STMT_INST && s->inst->op ? s->inst : NULL;
+}
+
+static bool is_polled(const struct ptx_inst *i)
+{
+    if (!i || ptx_op_has(i->op, "shared") || ptx_op_has(i->op, "shared::cta")) return false;
+    switch (ptx_op_form(i->op)) {
+    case PTX_F_ld_order:
+    case PTX_F_ld_order_global:
+    case PTX_F_ld_volatile:
+    case PTX_F_ld_volatile_global:
+    case PTX_F_ld_mmio: return true;
+    default: return i->op->form->effects & PTX_ATOMIC && ptx_op_has(i->op, "exch");
+    }
+}
+
+/* Marks what the statement writes if it is the load or reads something marked. Returns whether a mark is new. */
+static bool follow(const struct ptx_flow *f, uint32_t stmt, bool is_load, bool *marked)
+{
+    bool from = is_load, any = false;
+    const struct ptx_use *uses = f->uses;
+    for (uint32_t u = f->use_at[stmt]; u < f->use_at[stmt + 1]; u++)
+        from |= uses[u].how & PTX_USE_READ && !(uses[u].how & PTX_USE_ADDRESS) &&
+                marked[uses[u].reg];
+    for (uint32_t u = f->use_at[stmt]; from && u < f->use_at[stmt + 1]; u++) {
+        if (!(uses[u].how & PTX_USE_WRITE) || marked[uses[u].reg]) continue;
+        marked[uses[u].reg] = any = true;
+    }
+    return any;
+}
+
+/* Whether the block's end decides by a marked register whether control leaves the loop. */
+static bool leaves_by(const struct ptx_flow *f, uint32_t loop, uint32_t block, const bool *marked)
+{
+    const struct ptx_block *b = &f->cfg->blocks[block];
+    const struct ptx_inst *i = b->term == PTX_NONE ? NULL : inst_of(f, b->term);
+    if (!i || !i->guard || !marked[i->guard->id]) return false;
+    for (uint32_t s = 0; s < b->succ_count; s++)
+        if (!ptx_cfg_in_loop(f->cfg, loop, f->cfg->succs[b->succ + s])) return true;
+    return false;
+}
+
+/* Whether the value that the statement loads decides when its innermost loop ends. */
+static bool decides(const struct ptx_flow *f, uint32_t loop, uint32_t load, bool *marked)
+{
+    const struct ptx_cfg *g = f->cfg;
+    memset(marked, 0, f->reg_count * sizeof *marked);
+    for (bool any = true; any;) {
+        any = false;
+        for (uint32_t b = g->loops[loop].header; b < g->code_count; b++) {
+            if (!ptx_cfg_in_loop(g, loop, b)) continue;
+            for (uint32_t s = g->blocks[b].first; s < g->blocks[b].end; s++)
+                if (inst_of(f, s)) any |= follow(f, s, s == load, marked);
+            if (leaves_by(f, loop, b, marked)) return true;
+        }
+    }
+    return false;
+}
+
+bool ptx_polls(struct arena *arena, const struct ptx_flow *f)
+{
+    const struct ptx_cfg *g = f->cfg;
+    bool *marked = NULL;
+    for (uint32_t b = 0; b < g->code_count; b++) {
+        const uint32_t loop = g->blocks[b].loop;
+        for (uint32_t s = g->blocks[b].first; loop != PTX_NONE && s < g->blocks[b].end; s++) {
+            if (!is_polled(inst_of(f, s))) continue;
+            if (!marked) marked = arena_array(arena, bool, f->reg_count + 1);
+            if (decides(f, loop, s, marked)) return true;
+        }
+    }
+    return false;
+}

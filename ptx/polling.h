@@ -1,0 +1,20 @@
+/* ptx/polling.h: loops that wait for memory.
+ *
+ *     bool waits = ptx_polls(arena, f);        // f: ptx_flow_new(arena, cfg)
+ *
+ * A polling loop has a strong load of global memory (volatile, relaxed, acquire or mmio; or an atom.exch) whose value
+ * decides whether the loop ends: a flag, a barrier of the grid, a lock. How often it goes round depends on when another
+ * thread stores. Atomics with other operations do not count: what they return depends on the order of the threads, and
+ * no thread waits. A value that goes through memory or a call is not followed. */
+#ifndef HEDDLE_PTX_POLLING_H
+#define HEDDLE_PTX_POLLING_H
+
+#include <stdbool.h>
+
+struct arena;
+struct ptx_flow;
+
+/* Whether the function has a polling loop. Scratch memory is taken from the arena. */
+bool ptx_polls(struct arena *arena, const struct ptx_flow *f);
+
+#endif

@@ -1,0 +1,53 @@
+/* ptx/polling.h: which loops wait for memory. */
+#include "ptx/polling.h"
+#include "ptx/flow.h"
+#include "tests/support/support.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    const char *body;
+    bool polls;
+} cases[] = {
+    /* a flag, in one block and with a pause in another */
+    {"L: ld.volatile.global.u32 %r0, [%a]; setp.eq.u32 %p, %r0, 0; @%p bra L;", true},
+    {"L: ld.acquire.gpu.global.u32 %r0, [%a]; setp.ne.u32 %p, %r0, 0; @%p bra E;"
+     "nanosleep.u32 20; bra L; E:",
+     true},
+    {"L: ld.relaxed.gpu.u32 %r0, [%a]; sub.u32 %r1, %r0, %r2; setp.lt.s32 %p, %r1, 0; @%p bra L;",
+     true},
+    {"L: atom.global.exch.b32 %r0, [%a], 1; setp.ne.u32 %p, %r0, 0; @%p bra L;", true},
+    /* a counter decides, the load does not */
+    {"L: ld.volatile.global.u32 %r0, [%a]; add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 9; @%p bra L;",
+     false},
+    /* weak loads, shared memory, no loop, work that is handed out */
+    {"L: ld.global.u32 %r0, [%a]; setp.eq.u32 %p, %r0, 0; @%p bra L;", false},
+    {"L: ld.volatile.shared.u32 %r0, [s]; setp.eq.u32 %p, %r0, 0; @%p bra L;", false},
+    {"ld.volatile.global.u32 %r0, [%a]; setp.eq.u32 %p, %r0, 0; @%p bra E; add.u32 %r1, %r1, 1; E:",
+     false},
+    {"L: atom.global.add.u32 %r0, [%a], 1; setp.lt.u32 %p, %r0, 99; @%p bra L;", false},
+    /* a branch inside of the loop that does not leave it */
+    {"L: ld.volatile.global.u32 %r0, [%a]; setp.eq.u32 %p, %r0, 0; @%p bra M; add.u32 %r2, %r2, 1;"
+     "M: add.u32 %r1, %r1, 1; setp.lt.u32 %q, %r1, 9; @%q bra L;",
+     false},
+};
+
+Test(polling, of_hand_written_loops)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 ".version 7.0\n.target sm_70\n.address_size 64\n.shared .u32 s;\n"
+                 ".func f (.param .u64 n) { .reg .u64 %%a; .reg .u32 %%r<3>; .reg .pred %%p, %%q;\n"
+                 "ld.param.u64 %%a, [n]; %s st.global.u32 [%%a], %%r0; ret; }\n",
+                 cases[i].body);
+        struct parsed *p = parse_text("test", text, strlen(text));
+        cr_assert(p->ok, "%s", first_error(p));
+        const struct ptx_flow *f = ptx_flow_new(
+            p->arena, ptx_cfg_new(p->arena, ptx_module_find(p->module, "f")));
+        cr_expect(ptx_polls(p->arena, f) == cases[i].polls, "%s", cases[i].body);
+        parsed_free(p);
+    }
+}
