@@ -231,6 +231,18 @@ static void add(struct estimate_call *c, struct estimates *e, const struct launc
     if (c->each) c->each(e, e->count - 1);
 }
 
+static void add_timeline(struct event_timeline *sum, const struct event_timeline *t)
+{
+    sum->seconds += t->seconds;
+    sum->launches += t->launches;
+    sum->untimed |= t->untimed;
+    for (int k = 0; k < TIMELINE_ENGINES; k++) {
+        sum->busy[k] += t->busy[k];
+        sum->copies[k] += t->copies[k];
+        sum->bytes[k] += t->bytes[k];
+    }
+}
+
 /* The process that executes the target; 0: none. Signals that end this program go to it, so that what is done by then
  * can be printed. */
 static volatile sig_atomic_t target_process;
@@ -272,6 +284,7 @@ static uint64_t read_events(struct estimate_call *c, const struct event_stream *
     const size_t all = r.left;
     for (struct event ev; event_next(&r, &ev);)
         if (ev.kind == EVENT_ESTIMATE) add(c, e, &ev.estimate);
+        else if (ev.kind == EVENT_TIMELINE) add_timeline(&e->timeline, &ev.timeline);
     buf_free(&bytes);
     return all - r.left;
 }
@@ -466,6 +479,34 @@ static void print_units(const struct launch_estimate *t)
     printf(" %% of cycles\n");
 }
 
+/* Seconds in which more than one engine is at work, counted once for each engine beyond the first; but for those in
+ * which none is. */
+static double overlap(const struct event_timeline *t)
+{
+    double busy = 0;
+    for (int k = 0; k < TIMELINE_ENGINES; k++) busy += t->busy[k];
+    return busy > t->seconds ? busy - t->seconds : 0;
+}
+
+static void print_timeline(const struct event_timeline *t, const struct emu_gpu *g)
+{
+    if (!t->copies[TIMELINE_TO_DEVICE] && !t->copies[TIMELINE_TO_HOST]) return;
+    if (t->untimed) {
+        printf("note: copies are not timed: %s has no section 'link'\n", g->name);
+        return;
+    }
+    printf("timeline: %.2f us; SMs busy %.2f, copies to the device %.2f (%" PRIu64 ", %.3f MB), "
+           "to the host %.2f (%" PRIu64 ", %.3f MB); overlap at least %.2f\n",
+           t->seconds * 1e6, t->busy[TIMELINE_SMS] * 1e6, t->busy[TIMELINE_TO_DEVICE] * 1e6,
+           t->copies[TIMELINE_TO_DEVICE], (double)t->bytes[TIMELINE_TO_DEVICE] * 1e-6,
+           t->busy[TIMELINE_TO_HOST] * 1e6, t->copies[TIMELINE_TO_HOST],
+           (double)t->bytes[TIMELINE_TO_HOST] * 1e-6, overlap(t) * 1e6);
+    printf("note: a copy takes %.1f us and its bytes at %.1f GB/s, the most that the link carries: "
+           "not measured. Launches of several streams come one after the other, the host takes no "
+           "time\n",
+           g->link_latency, g->link_bandwidth);
+}
+
 static void print_table(const struct estimates *e)
 {
     printf("%s: %s, %u SMs, %.0f MHz%s%s\n", e->gpu->name, e->gpu->title, e->gpu->sms,
@@ -489,6 +530,7 @@ static void print_table(const struct estimates *e)
     }
     print_units(&e->total);
     print_roofline(&e->total);
+    print_timeline(&e->timeline, e->gpu);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
         if (e->total.warnings & bit) printf("note: %s\n", launch_warning_text(bit));
 }
@@ -583,6 +625,19 @@ static json_t *json_of(const struct launch_estimate *t, bool total)
     return o;
 }
 
+/* Seconds; null where there is no timeline. */
+static json_t *json_of_timeline(const struct event_timeline *t)
+{
+    if (!t->launches || t->untimed) return json_null();
+    return json_pack("{sf, sf, sf, sf, sI, sI, sI, sI, sf}", "seconds", t->seconds, "sms",
+                     t->busy[TIMELINE_SMS], "to_device", t->busy[TIMELINE_TO_DEVICE], "to_host",
+                     t->busy[TIMELINE_TO_HOST], "copies_to_device",
+                     (json_int_t)t->copies[TIMELINE_TO_DEVICE], "bytes_to_device",
+                     (json_int_t)t->bytes[TIMELINE_TO_DEVICE], "copies_to_host",
+                     (json_int_t)t->copies[TIMELINE_TO_HOST], "bytes_to_host",
+                     (json_int_t)t->bytes[TIMELINE_TO_HOST], "overlap_at_least", overlap(t));
+}
+
 static void print_json(const struct estimates *e, size_t count, const char *order)
 {
     json_t *all = json_array();
@@ -590,9 +645,10 @@ static void print_json(const struct estimates *e, size_t count, const char *orde
         json_t *launches = json_array();
         for (size_t i = 0; i < e[k].count; i++)
             json_array_append_new(launches, json_of(&e[k].list[i], false));
-        json_array_append_new(all, json_pack("{sssbsoso}", "gpu", e[k].gpu->name, "complete",
+        json_array_append_new(all, json_pack("{sssbsososo}", "gpu", e[k].gpu->name, "complete",
                                              !e[k].partial, "total", json_of(&e[k].total, true),
-                                             "launches", launches));
+                                             "launches", launches, "timeline",
+                                             json_of_timeline(&e[k].timeline)));
     }
     json_t *document = json_pack("{sssissso}", "format", "heddle-estimate", "version", 2, "order",
                                  order, "gpus", all);

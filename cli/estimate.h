@@ -7,6 +7,7 @@
 #define HEDDLE_CLI_ESTIMATE_H
 
 #include "model/launch_estimate.h"
+#include "session/event_stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,8 +24,9 @@ struct estimates { /* of the target on one GPU, under one order */
     const char *order; /* "gpudet:quantum=1000" */
     struct launch_estimate *list;
     size_t count, cap;
-    struct launch_estimate total; /* sums; without kernel, grid and block */
-    bool partial;                 /* the target failed: these are the launches before */
+    struct launch_estimate total;   /* sums; without kernel, grid and block */
+    struct event_timeline timeline; /* of CUDA programs, summed over processes */
+    bool partial;                   /* the target failed: these are the launches before */
 };
 
 struct estimate_call {

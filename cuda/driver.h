@@ -67,6 +67,8 @@ struct CUctx_st {
     CUsharedconfig banks;
     size_t limits[7];           /* CUlimit */
     struct CUstream_st *legacy; /* its default stream; NULL: nobody has used it */
+    /* When all operations of its default stream so far are done (cuda/timeline.h); of its streams that wait for that. */
+    double legacy_done, blocking_done;
 };
 
 struct CUfunc_st {
@@ -114,6 +116,7 @@ struct CUstream_st {
     bool legacy;               /* the context's default stream */
     unsigned long long thread; /* whose default stream it is; 0: none's */
     struct operation *head, *tail;
+    double done_at;          /* of its last operation that was executed (cuda/timeline.h) */
     struct stamp *stamp;     /* of its last operation (cuda/unordered.h) */
     uint32_t slot;           /* in stamps; 0: none yet */
     struct capture *capture; /* NULL: none */
@@ -129,7 +132,7 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     struct timespec at;
-    double estimated;            /* driver.reports.estimated then */
+    double estimated;            /* of driver.reports.timeline, then */
     struct operation *last;      /* that records it; NULL: none has */
     unsigned long long captured; /* number of the capture that it was last recorded in; 0: none */
     struct nodes nodes;          /* of that: what was done by then */

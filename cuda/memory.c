@@ -639,6 +639,27 @@ CUresult copy_check(const CUDA_MEMCPY3D *p)
                                                                      : CUDA_ERROR_INVALID_VALUE;
 }
 
+/* Whether the bytes are in the host's memory: pageable, pinned or registered. */
+static bool is_in_host(CUmemorytype type, const struct end *e)
+{
+    const struct allocation *a = e->host ? NULL : allocation_find(e->device);
+    return type != CU_MEMORYTYPE_ARRAY &&
+           (e->host || (a && (a->kind == ALLOCATION_PINNED || a->kind == ALLOCATION_REGISTERED)));
+}
+
+/* Copies from host to host take no time of the device. */
+static void time_copy(const CUDA_MEMCPY3D *p, const struct box *to, const struct box *from)
+{
+    const uint64_t bytes = (uint64_t)p->WidthInBytes * p->Height * p->Depth;
+    const bool down = is_in_host(p->srcMemoryType, &from->start),
+               up = is_in_host(p->dstMemoryType, &to->start);
+    if (!driver.reports.estimates || (down && up)) return;
+    timeline_copy(&driver.reports.timeline, driver.config.gpu, down || up ? bytes : 2 * bytes,
+                  down ? TIMELINE_TO_DEVICE
+                  : up ? TIMELINE_TO_HOST
+                       : TIMELINE_SMS);
+}
+
 CUresult copy_execute(const CUDA_MEMCPY3D *p)
 {
     struct box to, from;
@@ -653,6 +674,7 @@ CUresult copy_execute(const CUDA_MEMCPY3D *p)
             r = copy(row_of(&to, y, z), row, p->WidthInBytes);
         }
     unwritten_say(&u);
+    if (r == CUDA_SUCCESS) time_copy(p, &to, &from);
     return r;
 }
 
@@ -896,6 +918,8 @@ CUresult fill_execute(const CUDA_MEMSET_NODE_PARAMS *p)
             return CUDA_ERROR_INVALID_VALUE;
         unordered_touch(row, bytes, TOUCHED_WRITE);
     }
+    if (driver.reports.estimates)
+        timeline_copy(&driver.reports.timeline, driver.config.gpu, bytes * p->height, TIMELINE_SMS);
     return CUDA_SUCCESS;
 }
 

@@ -23,6 +23,7 @@ struct operation {
     unsigned references;                /* its queue's, waits', an event's */
     unsigned site;                      /* where it was asked for (driver_site) */
     bool running, done;
+    double submitted, done_at; /* of driver.reports.timeline */
     CUresult result;
 };
 
@@ -91,6 +92,40 @@ static bool is_ready(const struct CUstream_st *s)
     return true;
 }
 
+/* ---- the estimated GPU's time ---------------------------------------------------------------------------- */
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The first step of an operation that executes now, behind all that it is behind. */
+static void begin_on_timeline(struct operation *o)
+{
+    const struct CUstream_st *s = o->stream;
+    const struct CUctx_st *c = s->context;
+    double from = later(o->submitted, s->done_at);
+    if (o->awaited) from = later(from, o->awaited->done_at);
+    if (s->legacy) from = later(from, c->blocking_done);
+    else if (!(s->flags & CU_STREAM_NON_BLOCKING)) from = later(from, c->legacy_done);
+    timeline_step(&driver.reports.timeline, from);
+}
+
+static void end_on_timeline(struct operation *o)
+{
+    struct CUstream_st *s = o->stream;
+    struct CUctx_st *c = s->context;
+    const double done = timeline_done(&driver.reports.timeline);
+    o->done_at = s->done_at = done;
+    if (s->legacy) c->legacy_done = later(c->legacy_done, done);
+    else if (!(s->flags & CU_STREAM_NON_BLOCKING)) c->blocking_done = later(c->blocking_done, done);
+}
+
+static void wait_on_timeline(double until)
+{
+    timeline_wait(&driver.reports.timeline, until);
+}
+
 /* ---- doing --------------------------------------------------------------------------------------------- */
 
 static void finish(struct operation *o, CUresult r)
@@ -129,6 +164,7 @@ static CUresult step(struct CUstream_st *s)
     struct operation *o = s->head;
     CUresult r;
     o->running = true;
+    begin_on_timeline(o);
     driver.site = o->site;
     communication_log_stream(driver_communication(), s->legacy ? 0 : (uint32_t)s->id);
     unordered_begin(s, o->stamp);
@@ -137,6 +173,7 @@ static CUresult step(struct CUstream_st *s)
     else r = work_execute(&o->work);
     o->running = false;
     driver.site = 0;
+    end_on_timeline(o);
     unordered_done();
     if (r == CUDA_ERROR_NOT_READY) return r;
     if (r != CUDA_SUCCESS || !o->run || graph_run_done(o->run)) finish(o, r);
@@ -177,6 +214,7 @@ static void go_on_until(struct operation *o)
     while (!o->done)
         if (!go_on()) wait_for_others();
     unordered_wait(o->stamp);
+    wait_on_timeline(o->done_at);
     operation_release(o);
 }
 
@@ -249,8 +287,12 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
     if (driver.queues.adversary ||
         driver.reports.run_log) /* a thread takes memory of the program's */
         pthread_once(&once, start_watch);
-    *o = (struct operation){
-        .stream = s, .id = ++driver.serial, .work = *w, .references = 1, .site = driver_site()};
+    *o = (struct operation){.stream = s,
+                            .id = ++driver.serial,
+                            .work = *w,
+                            .references = 1,
+                            .site = driver_site(),
+                            .submitted = driver.reports.timeline.host};
     if (w->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) o->awaited = retain(w->event->last);
     if (w->type == CU_GRAPH_NODE_TYPE_EVENT_RECORD) records(o, w->event);
     if (w->type == CU_GRAPH_NODE_TYPE_GRAPH) {
@@ -323,6 +365,8 @@ CUresult queue_wait_stream(struct CUstream_st *s)
         }
     if (s->tail) go_on_until(s->tail);
     unordered_wait(s->stamp);
+    wait_on_timeline(s->done_at);
+    if (s->legacy) wait_on_timeline(s->context->blocking_done);
     return s->context->broken;
 }
 
@@ -335,9 +379,12 @@ CUresult queue_wait_context(const struct CUctx_st *c)
             i = 0;
         } else i++;
     }
-    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next)
-        if (!c || ((struct CUstream_st *)o)->context == c)
-            unordered_wait(((struct CUstream_st *)o)->stamp);
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+        const struct CUstream_st *s = (struct CUstream_st *)o;
+        if (c && s->context != c) continue;
+        unordered_wait(s->stamp);
+        wait_on_timeline(s->done_at);
+    }
     unordered_wait_gone();
     return c ? c->broken : CUDA_SUCCESS;
 }
@@ -352,7 +399,10 @@ CUresult queue_wait_event(CUevent e)
 bool queue_poll_stream(struct CUstream_st *s)
 {
     if (s->head) go_on();
-    if (!s->head) unordered_wait(s->stamp);
+    if (!s->head) {
+        unordered_wait(s->stamp);
+        wait_on_timeline(s->done_at);
+    }
     return !s->head;
 }
 
@@ -362,7 +412,10 @@ bool queue_poll_event(CUevent e)
     if (!o) return true;
     if (!o->done) go_on();
     const bool done = o->done;
-    if (done) unordered_wait(o->stamp);
+    if (done) {
+        unordered_wait(o->stamp);
+        wait_on_timeline(o->done_at);
+    }
     operation_release(o);
     return done;
 }

@@ -99,7 +99,7 @@ static void report_estimates(const struct emu_counts *c, bool ended)
         if (r->estimates && estimate_cache_get(r->estimates, c, &e.estimate)) {
             if (!ended) launch_estimate_cut(&e.estimate);
             event_write(r->events, &e);
-            r->estimated += e.estimate.seconds;
+            timeline_launch(&r->timeline, e.estimate.seconds);
         }
         if (r->traces.file) (void)trace_file_add(&r->traces, c);
     }
@@ -187,6 +187,16 @@ static void report_profile(void)
                     &(struct event){.kind = EVENT_PROFILE_LINE, .line = lines[i]});
 }
 
+static void report_timeline(void)
+{
+    struct driver_reports *const r = &driver.reports;
+    const struct event_timeline *t = &r->timeline.sums;
+    if (!r->estimates ||
+        !(t->launches || t->copies[TIMELINE_TO_DEVICE] || t->copies[TIMELINE_TO_HOST]))
+        return;
+    event_write(r->events, &(struct event){.kind = EVENT_TIMELINE, .timeline = *t});
+}
+
 /* The last line of the run says so, if there is one (cuda/exit.c). */
 static void say_suppressed(void)
 {
@@ -203,6 +213,7 @@ void driver_report_end(void)
     repeats_say();
     if (!driver.configured) driver_report_leaks();
     report_profile();
+    report_timeline();
     watch_points_end();
     say_suppressed();
     communication_log_end(driver.reports.communication, driver.reports.events);

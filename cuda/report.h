@@ -9,6 +9,8 @@
 #ifndef HEDDLE_CUDA_REPORT_H
 #define HEDDLE_CUDA_REPORT_H
 
+#include "cuda/timeline.h"
+
 #include "emu/counts.h"
 #include "emu/trace_file.h"
 #include "session/launch_record.h"
@@ -30,7 +32,7 @@ struct driver_reports {
     struct emu_counts_writer counts;         /* with it */
     struct emu_profile *profile;             /* NULL: not asked for */
     struct estimate_cache *estimates;        /* NULL: launches are not estimated */
-    double estimated; /* seconds of all launches so far by these: the clock of CUDA's events */
+    struct timeline timeline;                /* with it: the clock of CUDA's events */
     struct trace_writer traces; /* of HEDDLE_ESTIMATE_TRACES; without a file: not asked for */
     uint64_t suppressed;        /* findings of launches that were left out as known */
 };

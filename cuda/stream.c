@@ -351,7 +351,7 @@ CUresult event_record(CUevent e)
 {
     if (!object_check(e, OBJECT_EVENT)) return CUDA_SUCCESS; /* destroyed meanwhile */
     e->recorded = true;
-    e->estimated = driver.reports.estimated;
+    e->estimated = timeline_done(&driver.reports.timeline);
     clock_gettime(CLOCK_MONOTONIC, &e->at);
     return CUDA_SUCCESS;
 }

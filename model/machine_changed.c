@@ -20,6 +20,7 @@ static bool same(const struct emu_gpu *a, const struct emu_gpu *b)
 #define RATE(section, key, field, ...)                                                             \
     if (a->field < b->field || a->field > b->field) return false;
 #define FLAG COUNT
+#define EMU_GPU_WITHOUT_LINK
 #include "emu/gpu.def"
     return true;
 }

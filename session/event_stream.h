@@ -46,7 +46,7 @@ enum events_wanted {
     EVENTS_TOTALS = 1,    /* struct event_totals; instructions are counted for them */
     EVENTS_LAUNCHES = 2,  /* EVENT_LAUNCH, _MESSAGE, _WRITE, _WRITES_LEFT_OUT */
     EVENTS_PROFILE = 4,   /* EVENT_PROFILE_LINE at the end; launches are counted with caches */
-    EVENTS_ESTIMATES = 8, /* EVENT_ESTIMATE; launches are traced */
+    EVENTS_ESTIMATES = 8, /* EVENT_ESTIMATE, EVENT_TIMELINE; launches are traced */
     /* EVENT_LAUNCH_BEGIN, _LAUNCH, _FINDING, _MESSAGE, _DIGEST, _END_DIGESTS */
     EVENTS_RUN_LOG = 16,
     /* No events, but an attachment (session/communication_log.h), of this unit times enum communication_unit. */
@@ -69,6 +69,22 @@ struct event_totals {
     uint64_t bad_recording; /* could not be written, or was not replayed to its end */
 };
 
+/* What a process of a CUDA program had the GPU do, over time (cuda/timeline.h). */
+enum timeline_engine {
+    TIMELINE_SMS, /* launches, fills, copies inside the device */
+    TIMELINE_TO_DEVICE,
+    TIMELINE_TO_HOST,
+    TIMELINE_ENGINES
+};
+struct event_timeline {
+    double seconds;                /* until the last operation is done */
+    double busy[TIMELINE_ENGINES]; /* seconds, of these */
+    uint64_t copies[TIMELINE_ENGINES],
+        bytes[TIMELINE_ENGINES]; /* over the link; [TIMELINE_SMS]: 0 */
+    uint64_t launches;
+    uint64_t untimed; /* not 0: the GPU's configuration does not say how fast its link is */
+};
+
 enum event_kind {
     EVENT_LAUNCH,          /* a launch has ended: `launch` */
     EVENT_MESSAGE,         /* to the user, by Heddle: `text` */
@@ -81,8 +97,9 @@ enum event_kind {
     EVENT_DIGEST,          /* of memory after a launch, in the order of submission: `digest` */
     EVENT_END_DIGESTS,     /* of a process: `end` */
     EVENT_STATUS,          /* the exit status of the run: `count` */
-    EVENT_TASK,  /* to the process that runs, as first event (session/run_log.h): `task` */
-    EVENT_PLACE, /* likewise, behind it: `count`, an address */
+    EVENT_TASK,     /* to the process that runs, as first event (session/run_log.h): `task` */
+    EVENT_TIMELINE, /* of a process, at its end: `timeline` */
+    EVENT_PLACE,    /* likewise, behind it: `count`, an address */
     EVENT_KINDS
 };
 enum { EVENTS_MOST_WRITES = 1 << 20 }; /* EVENT_WRITE of one process */
@@ -133,6 +150,7 @@ struct event {
         struct event_digest digest;
         struct event_end_digests end;
         struct event_task task;
+        struct event_timeline timeline;
         const char *text;
         uint64_t count;
     };

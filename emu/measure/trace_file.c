@@ -104,6 +104,7 @@ static void put_gpu(struct buf *b, const struct emu_gpu *g)
 #define COUNT(section, key, field, least, most, unit, text) put_number(b, g->field);
 #define RATE(section, key, field, least, most, unit, text) put_real(b, g->field);
 #define FLAG(section, key, field, text) put_number(b, g->field);
+#define EMU_GPU_WITHOUT_LINK
 #include "emu/gpu.def"
 }
 
@@ -345,6 +346,7 @@ static const struct emu_gpu *get_gpu(struct reader *r)
 {
     struct emu_gpu *g = arena_alloc(r->arena, sizeof *g);
     struct cursor *c = &r->c;
+    *g = (struct emu_gpu){0}; /* traces do not have the section `link` */
     g->name = get_text(c, r->arena);
     g->title = get_text(c, r->arena);
 #define COUNT(section, key, field, least, most, unit, text)                                        \
@@ -354,6 +356,7 @@ static const struct emu_gpu *get_gpu(struct reader *r)
     g->field = get_real(c);                                                                        \
     if (!(g->field >= (least) && g->field <= (most))) c->bad = true;
 #define FLAG(section, key, field, text) g->field = get_below(c, 1);
+#define EMU_GPU_WITHOUT_LINK
 #include "emu/gpu.def"
     return g;
 }

@@ -248,7 +248,7 @@ Test(timing_fit, files_that_do_not_fit_are_named)
         {"estimate --gpu=gtx480 --coefficients=model/timing/titanv.yaml suite:saxpy:small",
          "'model/timing/titanv.yaml' is of titanv, which is not among --gpu"},
         {"estimate --gpu=titanv --coefficients=model/gpus/titanv.yaml suite:saxpy:small",
-         "titanv.yaml:17:1: error: the first key is gpu"},
+         "titanv.yaml:18:1: error: the first key is gpu"},
         {"estimate --gpu=titanv --coefficients=Makefile suite:saxpy:small",
          "error: a line is 'key: value' or 'section:'"},
     };

@@ -1,0 +1,49 @@
+/* When operations of streams are done on the estimated GPU: see timeline.h. */
+#include "cuda/timeline.h"
+
+#include "emu/gpu.h"
+
+void timeline_step(struct timeline *t, double from)
+{
+    t->at = from;
+}
+
+/* The engine takes it when it is free. */
+static void take(struct timeline *t, enum timeline_engine e, double seconds)
+{
+    if (t->free_at[e] > t->at) t->at = t->free_at[e];
+    t->at += seconds;
+    t->free_at[e] = t->at;
+    t->sums.busy[e] += seconds;
+    if (t->at > t->sums.seconds) t->sums.seconds = t->at;
+}
+
+void timeline_launch(struct timeline *t, double seconds)
+{
+    take(t, TIMELINE_SMS, seconds);
+    t->sums.launches++;
+}
+
+void timeline_copy(struct timeline *t, const struct emu_gpu *g, uint64_t bytes,
+                   enum timeline_engine e)
+{
+    if (e == TIMELINE_SMS) {
+        take(t, e, (double)bytes / (g->dram_bandwidth * 1e9));
+        return;
+    }
+    t->sums.copies[e]++;
+    t->sums.bytes[e] += bytes;
+    if (g->link_bandwidth > 0)
+        take(t, e, (double)bytes / (g->link_bandwidth * 1e9) + g->link_latency * 1e-6);
+    else t->sums.untimed = 1;
+}
+
+double timeline_done(const struct timeline *t)
+{
+    return t->at;
+}
+
+void timeline_wait(struct timeline *t, double until)
+{
+    if (until > t->host) t->host = until;
+}
