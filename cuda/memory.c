@@ -451,6 +451,13 @@ static void say_outside(const char *what, uint64_t address, size_t size)
     find_here(text);
 }
 
+/* Whether the address is of pinned host memory. */
+static bool is_pinned(uint64_t address)
+{
+    const struct allocation *a = allocation_find(address);
+    return a && (a->kind == ALLOCATION_PINNED || a->kind == ALLOCATION_REGISTERED);
+}
+
 static CUresult copy(struct end to, struct end from, size_t size)
 {
     bool ok = !to.wrong && !from.wrong;
@@ -460,6 +467,8 @@ static CUresult copy(struct end to, struct end from, size_t size)
     else if (to.host) ok = emu_copy_out(driver.emu, to.host, from.device, size);
     else if (from.host) ok = emu_copy_in(driver.emu, to.device, from.host, size);
     else ok = emu_copy(driver.emu, to.device, from.device, size);
+    if (ok && !to.host && !from.host && is_pinned(from.device) && !is_pinned(to.device))
+        emu_in_l2(driver.emu, to.device, size);
     if (ok && !to.host) unordered_touch(to.device, size, TOUCHED_WRITE);
     if (ok && !from.host) unordered_touch(from.device, size, TOUCHED_READ);
     if (ok && to.host && !from.host && driver.reports.run_log)

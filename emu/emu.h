@@ -135,6 +135,9 @@ bool emu_has(const struct emu *e, uint64_t address, uint64_t size);
 bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size);
 bool emu_copy_out(struct emu *e, void *to, uint64_t from, uint64_t size);
 bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size);
+/* These bytes of global memory came from the host: they are in L2, as emu_copy_in leaves them. For emu_copy from memory
+ * that the host shares. */
+void emu_in_l2(struct emu *e, uint64_t to, uint64_t size);
 bool emu_fill(struct emu *e, uint64_t to, const void *pattern, unsigned width, uint64_t count);
 
 /* What the host does to memory, for analyses that follow data through a program

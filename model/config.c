@@ -105,7 +105,6 @@ static void check_shared(struct judge *j, const struct emu_gpu *g)
           "each scheduler has as many of the SM's warps (sm.warps)");
     blame(j, g->shared_banks != 16 && g->shared_banks != 32, CONFIG_shared_banks,
           "16 of them, or 32: a pass serves a half-warp or a warp");
-    blame(j, g->boost_mhz < g->core_mhz, CONFIG_boost_mhz, "less than clock.core");
 }
 
 struct cache_keys {

@@ -144,6 +144,9 @@ bool gpu_file_read(struct diags *d, struct emu_gpu *g)
     for (uint32_t at = 0; plain_yaml_next(d, &at, &line);) take_line(&r, &line);
     if (!d->errors) check_complete(&r);
     if (!d->errors) config_check(g, complain, &r);
+    if (!d->errors && g->boost_mhz < g->core_mhz)
+        diag_warning(d, r.at[CONFIG_boost_mhz].at, r.at[CONFIG_boost_mhz].length,
+                     "clock.boost: less than clock.core: the GPU does not run that fast");
     return !d->errors;
 }
 

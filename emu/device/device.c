@@ -150,9 +150,9 @@ void *emu_bytes(struct emu *e, uint64_t address, uint64_t size)
 }
 
 /* What the host copies in goes through L2 and stays there. */
-static void fill_l2(struct emu *e, u64 to, u64 size)
+void emu_in_l2(struct emu *e, uint64_t to, uint64_t size)
 {
-    if (!e->config.trace || to < MEM_GLOBAL) return;
+    if (!size || !e->config.trace || to < MEM_GLOBAL) return;
     if (!e->l2) e->l2 = cache_new(e->gpu->l2, e->gpu->l2_ways);
     const u32 first = emu_sector_of(to), last = emu_sector_of(to + size - 1);
     e->handlers.counting->fill(e->l2, first, last);
@@ -217,7 +217,7 @@ bool emu_copy_in(struct emu *e, uint64_t to, const void *from, uint64_t size)
         u8 *p = part_at(e, to + done, size - done, &n);
         memcpy(p, (const u8 *)from + done, n);
     }
-    if (size) fill_l2(e, to, size);
+    emu_in_l2(e, to, size);
     return true;
 }
 

@@ -99,7 +99,6 @@ Test(gpus, broken_files_are_refused_with_place_and_reason)
         {"  sector: 32", "  sector: 48", "error:", "a line is a whole number of sectors"},
         {"name: v100", "name: v100\nname: v100", "error:", "'name' is here twice"},
         {"  fp64: 32", "  fp64: 0", "error:", "f64 has a throughput and a latency, or neither"},
-        {"  boost: 1530", "  boost: 1000", "error:", "clock.boost: less than clock.core"},
         {"clock:", "clock: {core: 1}", "+6:8", "a value is a number, yes, no or a name"},
         {"clock:", "clock: 5", "+6:8", "clock has keys, on lines of their own"},
         {"  sms: 80", "   sms: 80", "+4:4", "the keys of a section are indented alike"},
@@ -333,4 +332,25 @@ Test(gpus, files_are_taken_for_names)
     }
     snprintf(command, sizeof command, "rm -r %s", folder);
     cr_expect(system(command) == 0);
+}
+
+/* A clock above boost is a question that users ask ("what if it were faster?"): a warning, and the time follows. */
+Test(gpus, warns_of_a_clock_above_boost)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < emu_gpu_count(); i++)
+        if (strcmp(emu_gpu_at(i)->name, "v100") == 0) text = emu_gpu_text(i);
+    cr_assert(text);
+    const char *at = strstr(text, "  boost: 1530");
+    cr_assert(at);
+    struct buf b = {0};
+    int status;
+    buf_add(&b, text, (size_t)(at - text));
+    buf_puts(&b, "  boost: 1000");
+    buf_puts(&b, at + strlen("  boost: 1530"));
+    char *said = gpus(".yaml", b.data, &status);
+    cr_expect(status == 0 && strstr(said, "warning: clock.boost: less than clock.core"), "%d, %s",
+              status, said);
+    free(said);
+    buf_free(&b);
 }
