@@ -58,6 +58,15 @@ struct check_difference {
 /* Finds out for each row where its results first differ, or its result differs from the reference's. */
 void check_find_differences(struct check *c);
 
+struct check_cause {
+    const char *name;   /* "order of additions": of the JSON document */
+    const char *what;   /* in words, to go on after "likely cause: " */
+    const char *remedy; /* the usual one */
+};
+/* The likely cause (cli/check_cause.c), after check_judge(). NULL: unknown, because races were not looked for in all
+ * launches, some are suppressed, or the runs could not be made again. */
+const struct check_cause *check_cause(const struct check *c, const struct check_difference *p);
+
 /* Who wrote it in one of the runs, in words. */
 char *check_writer_text(struct arena *a, const struct check_difference *p, int side);
 

@@ -142,6 +142,8 @@ static json_t *difference(const struct check *c, const struct check_difference *
     json_object_set_new(o, "floats", floats(p));
     for (int i = 0; i < 2; i++) json_array_append_new(sides, side(c, p, i));
     json_object_set_new(o, "runs", sides);
+    const struct check_cause *cause = check_cause(c, p);
+    json_object_set_new(o, "cause", cause ? json_string(cause->name) : json_null());
     return o;
 }
 

@@ -178,6 +178,17 @@ static void print_printed(const struct check *c, const struct check_difference *
                p->side[i].printed + begin);
 }
 
+/* Once for all rows with the same cause. */
+static void print_cause(const struct check *c, const struct check_difference *p)
+{
+    const struct check_cause *cause = check_cause(c, p);
+    for (const struct check_row *row = c->rows; row->difference != p; row++)
+        if (row->difference && check_cause(c, row->difference) == cause) return;
+    if (cause) printf("  likely cause: %s\n  usual remedy: %s\n", cause->what, cause->remedy);
+    else if (!c->facts.looked)
+        printf("  the cause is unknown: races were not looked for in all launches\n");
+}
+
 static void print_differences(const struct check *c)
 {
     for (size_t i = 0; i < c->row_count; i++) {
@@ -187,6 +198,7 @@ static void print_differences(const struct check *c)
         if (p->kind == DIFFER_LAUNCHES) {
             printf("after launch %zu: one launches '%s', the other does not\n", p->launch,
                    p->kernel);
+            print_cause(c, p);
             continue;
         }
         if (p->kind == DIFFER_BACK) printf("in what is copied to the host\n");
@@ -196,6 +208,7 @@ static void print_differences(const struct check *c)
         else if (p->kind == DIFFER_ALLOCATIONS) printf("  their allocations differ\n");
         else if (p->kind == DIFFER_UNKNOWN)
             printf("  where is unknown: the runs gave other results when repeated\n");
+        print_cause(c, p);
     }
 }
 

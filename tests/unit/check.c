@@ -28,6 +28,13 @@ static const char kernels[] =
     "ld.param.u64 %d1, [x];\nmov.u32 %r1, %ctaid.x;\natom.global.add.u32 %r2, [%d1], 1;\n"
     "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra go;\nsetp.ne.u32 %p2, %r2, 0;\n@%p2 bra end;\n"
     "go: st.global.u32 [%d1+64], 7; // path\nend: ret;\n}\n"
+    ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+    ".global .align 1 .b8 text[4] = {37, 100, 10, 0};\n"
+    ".visible .entry prints()\n{\n.local .align 8 .b32 v[2];\n.reg .b32 %r; .reg .b64 %d<3>;\n"
+    "mov.u32 %r, %ctaid.x;\nmov.u64 %d1, v;\nst.local.u32 [%d1], %r;\ncvta.local.u64 %d1, %d1;\n"
+    "mov.u64 %d2, text;\ncvta.global.u64 %d2, %d2;\n"
+    "{ .param .b64 f; .param .b64 a; .param .b32 r; st.param.b64 [f], %d2; st.param.b64 [a], %d1;\n"
+    "call.uni (r), vprintf, (f, a); }\nret;\n}\n"
     ".visible .entry wild(.param .u64 x)\n{\n.reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [x];\nst.global.u32 [%d1+1000000], 1;\nret;\n}\n"
     ".visible .entry spin()\n{\n.reg .b64 %n; .reg .pred %p; mov.u64 %n, 0;\n"
@@ -565,6 +572,36 @@ Test(check, a_race_on_another_path_is_found)
     cr_expect(strstr(r.err, "race: "), "%d %s", r.status, r.err);
     result_free(&r);
     json_decref(o);
+}
+
+/* The suite says of these workloads what their results depend on. */
+Test(check, names_the_likely_cause)
+{
+    static const struct {
+        const char *command, *cause;
+        int status;
+    } cases[] = {
+        {"check suite:sum_atomic --order random --runs 3", "order of additions", 6},
+        {"check suite:append --order random --runs 3", "order of atomics", 6},
+        {"check suite:scatter_last --order random --runs 3", "race", 7},
+        {"check k.ptx --kernel prints --grid 9 --order random --runs 3", "order of prints", 6},
+        {"check suite:append --order random --runs 3 --no-race", NULL, 6},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        json_t *o = check_json(cases[i].command, cases[i].status);
+        const json_t *cause = json_object_get(
+            json_object_get(json_array_get(json_object_get(o, "orders"), 1), "first_difference"),
+            "cause");
+        if (cases[i].cause)
+            cr_expect_str_eq(json_string_value(cause) ? json_string_value(cause) : "",
+                             cases[i].cause, "%s", cases[i].command);
+        else cr_expect(json_is_null(cause), "%s", cases[i].command);
+        json_decref(o);
+    }
+    struct result r = heddle("check suite:append --order random --runs 3");
+    cr_expect(strstr(r.out, "  likely cause: the order in which atomics"), "%s", r.out);
+    cr_expect(strstr(r.out, "  usual remedy: take the place"), "%s", r.out);
+    result_free(&r);
 }
 
 /* In all formats. */

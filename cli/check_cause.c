@@ -1,0 +1,42 @@
+/* What makes two results of `heddle check` differ, from what the check knows (struct check_cause). */
+#include "cli/check_difference.h"
+
+static const struct check_cause
+    additions =
+        {"order of additions", "the order of floating-point additions",
+         "add in a fixed order (in each CTA a tree, then the sums of the CTAs), or compare with a tolerance"},
+    race = {"race", "a data race",
+            "order the accesses by a barrier, a fence and an atomic, or make both atomics"},
+    mixed =
+        {"mixed accesses", "atomic and plain accesses of the same memory",
+         "make all accesses of one kernel atomic, or put a barrier or the end of a launch between them"},
+    atomics =
+        {"order of atomics",
+         "the order in which atomics or volatile accesses of several threads take effect",
+         "take the place of an element from the thread's number instead of a counter, sort what was appended, or "
+         "reduce with an operation whose order makes no difference"},
+    prints = {"order of prints", "the order in which threads print",
+              "print from one thread, or sort the lines"};
+
+static bool is_sum(const struct check_difference *p)
+{
+    return p->kind == DIFFER_MEMORY && p->has_floats && p->floats.order_only;
+}
+
+/* Of such accesses only an order that buffers reductions makes several results. */
+static bool breaks_weak_guarantee(const struct check_difference *p)
+{
+    const struct check_row *row = p->side[0].row;
+    return row == p->side[1].row && row->promise == ORDER_WEAK;
+}
+
+const struct check_cause *check_cause(const struct check *c, const struct check_difference *p)
+{
+    if (c->facts.varies || p->kind == DIFFER_UNKNOWN) return NULL;
+    if (is_sum(p)) return &additions;
+    if (c->facts.races) return &race;
+    if (p->kind == DIFFER_PRINTED) return &prints;
+    if (c->facts.mixed && breaks_weak_guarantee(p)) return &mixed;
+    /* What is free of races depends on atomics and other strong accesses alone. */
+    return c->facts.looked && !c->facts.suppressed ? &atomics : NULL;
+}
