@@ -22,6 +22,11 @@ static const struct command_option options[] = {
              "what is missing or "
              "does not fit together.",
      .id = 'l'},
+    {.name = "simt-deadlock",
+     .help = "Also warn of loops in which lanes of a warp may wait for each other for ever: a spin "
+             "lock whose release is behind the loop. GPUs before Volta, and --divergence=stack, "
+             "hang there. Such a warning does not change the exit status.",
+     .id = 's'},
     {.name = "quiet", .help = "Print no summary.", .id = 'q'},
 };
 
@@ -48,7 +53,7 @@ static json_t *module_json(struct heddle_module *m)
 
 static int ptx_check(int argc, char **argv)
 {
-    bool json = false, link = false, quiet = false;
+    bool json = false, link = false, quiet = false, deadlock = false;
     unsigned long max_errors = 50;
     struct words w = {.command = &command_ptx_check, .argc = argc, .argv = argv};
     for (int id; (id = words_next(&w));) {
@@ -61,6 +66,7 @@ static int ptx_check(int argc, char **argv)
                 return EXIT_USAGE;
             break;
         case 'l': link = true; break;
+        case 's': deadlock = true; break;
         case 'q': quiet = true; break;
         }
     }
@@ -68,7 +74,7 @@ static int ptx_check(int argc, char **argv)
     argv++;
     argc = w.operands;
     if (argc == 0) return usage_error(command, "which FILE?");
-    struct heddle_options how = {.max_errors = (unsigned)max_errors};
+    struct heddle_options how = {.max_errors = (unsigned)max_errors, .simt_deadlock = deadlock};
     struct heddle_module **modules = calloc((size_t)argc, sizeof *modules);
     int status = EXIT_FINE;
     unsigned long errors = 0, warnings = 0;

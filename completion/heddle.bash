@@ -33,7 +33,7 @@ _heddle_options() # COMMAND
     'trace dump') echo "--launch --cta --warp --help";;
     'suite list') echo "--help";;
     'suite run') echo "--size --data-seed --order --seed --graph --help";;
-    'ptx check') echo "--format --max-errors --link --quiet --help";;
+    'ptx check') echo "--format --max-errors --link --simt-deadlock --quiet --help";;
     'ptx print') echo "--verify --help";;
     'ptx stats') echo "--format --help";;
     'ptx cfg') echo "--kernel --brief --help";;

@@ -40,6 +40,9 @@ struct heddle_options {
     unsigned max_errors; /* stop after this many errors; 0: never. Default: 50 */
     bool lazy;           /* read no function bodies until they are asked for; default: false, every
                           * body is read and checked */
+    bool
+        simt_deadlock; /* also warn of loops in which lanes of a warp may wait for each other for ever, where they
+                          * reconverge on a SIMT stack; not with `lazy` */
 };
 
 /* Reads and checks PTX text of `length` bytes (NULs at its end, as fat binaries have, are dropped).

@@ -8,6 +8,7 @@
 #include "ptx/flow.h"
 #include "ptx/link.h"
 #include "ptx/ptx.h"
+#include "ptx/simt_deadlock.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -57,7 +58,8 @@ static struct heddle_module *new_module(const char *name, const struct heddle_op
 }
 
 /* `text` is in the module's arena or lives as long. */
-static void read_text(struct heddle_module *m, const char *text, size_t length, bool lazy)
+static void read_text(struct heddle_module *m, const char *text, size_t length,
+                      const struct heddle_options *options)
 {
     while (length > 0 && text[length - 1] == '\0') length--;
     m->source.text = text;
@@ -69,8 +71,9 @@ static void read_text(struct heddle_module *m, const char *text, size_t length, 
     m->ptx = ptx_module_parse(m->arena, &m->source, &m->diags);
     m->target = arena_printf(m->arena, "sm_%u%.1s", m->ptx->target.sm,
                              m->ptx->target.suffix ? &m->ptx->target.suffix : "");
-    if (lazy) return;
-    ptx_module_check(m->ptx);
+    if (options && options->lazy) return;
+    if (ptx_module_check(m->ptx) && options && options->simt_deadlock)
+        (void)ptx_simt_deadlock(m->ptx);
     ptx_module_end(m->ptx);
 }
 
@@ -79,7 +82,7 @@ struct heddle_module *heddle_module_read(const char *name, const char *text, siz
 {
     struct heddle_module *m = new_module(name, options);
     read_text(m, length <= PTX_MAX_TEXT ? arena_copy(m->arena, text, length) : text, length,
-              options && options->lazy);
+              options);
     return m;
 }
 
@@ -108,7 +111,7 @@ struct heddle_module *heddle_module_read_file(const char *path,
     char *text = f ? read_stream(m->arena, f, &length) : NULL;
     int why = errno;
     if (f && !standard_input) fclose(f);
-    if (text) read_text(m, text, length, options && options->lazy);
+    if (text) read_text(m, text, length, options);
     else diag_error(&m->diags, 0, 0, "cannot read: %s", strerror(why));
     return m;
 }

@@ -51,8 +51,7 @@ static bool leaves_by(const struct ptx_flow *f, uint32_t loop, uint32_t block, c
     return false;
 }
 
-/* Whether the value that the statement loads decides when its innermost loop ends. */
-static bool decides(const struct ptx_flow *f, uint32_t loop, uint32_t load, bool *marked)
+uint32_t ptx_loop_exit_by(const struct ptx_flow *f, uint32_t loop, uint32_t load, bool *marked)
 {
     const struct ptx_cfg *g = f->cfg;
     memset(marked, 0, f->reg_count * sizeof *marked);
@@ -62,10 +61,10 @@ static bool decides(const struct ptx_flow *f, uint32_t loop, uint32_t load, bool
             if (!ptx_cfg_in_loop(g, loop, b)) continue;
             for (uint32_t s = g->blocks[b].first; s < g->blocks[b].end; s++)
                 if (inst_of(f, s)) any |= follow(f, s, s == load, marked);
-            if (leaves_by(f, loop, b, marked)) return true;
+            if (leaves_by(f, loop, b, marked)) return b;
         }
     }
-    return false;
+    return PTX_NONE;
 }
 
 bool ptx_polls(struct arena *arena, const struct ptx_flow *f)
@@ -77,7 +76,7 @@ bool ptx_polls(struct arena *arena, const struct ptx_flow *f)
         for (uint32_t s = g->blocks[b].first; loop != PTX_NONE && s < g->blocks[b].end; s++) {
             if (!is_polled(inst_of(f, s))) continue;
             if (!marked) marked = arena_array(arena, bool, f->reg_count + 1);
-            if (decides(f, loop, s, marked)) return true;
+            if (ptx_loop_exit_by(f, loop, s, marked) != PTX_NONE) return true;
         }
     }
     return false;

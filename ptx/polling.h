@@ -10,11 +10,16 @@
 #define HEDDLE_PTX_POLLING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct arena;
 struct ptx_flow;
 
 /* Whether the function has a polling loop. Scratch memory is taken from the arena. */
 bool ptx_polls(struct arena *arena, const struct ptx_flow *f);
+
+/* A block of the loop whose branch leaves it depending on the value that statement `load` of the loop reads; PTX_NONE: there
+ * is none. `marked`: scratch memory of f->reg_count bools. */
+uint32_t ptx_loop_exit_by(const struct ptx_flow *f, uint32_t loop, uint32_t load, bool *marked);
 
 #endif

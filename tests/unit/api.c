@@ -222,7 +222,7 @@ Test(api, broken_modules_answer)
                                          HEAD ".entry k(.param .u32 k){ret;} .entry k(){ret;}"};
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
         for (int lazy = 0; lazy < 2; lazy++) {
-            struct heddle_options how = {50, lazy};
+            struct heddle_options how = {.max_errors = 50, .lazy = lazy};
             struct heddle_module *m = read_text(broken[i], &how),
                                  *same = read_text(broken[i], &how);
             (void)heddle_module_target(m);
@@ -296,7 +296,7 @@ Test(api, text_is_copied)
     for (int lazy = 0; lazy < 2; lazy++) {
         char *mine = malloc(sizeof text - 1), name[] = "mine";
         memcpy(mine, text, sizeof text - 1);
-        struct heddle_options how = {50, lazy};
+        struct heddle_options how = {.max_errors = 50, .lazy = lazy};
         struct heddle_module *m = heddle_module_read(name, mine, sizeof text - 1, &how);
         memset(mine, '!', sizeof text - 1);
         free(mine);
