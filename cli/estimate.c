@@ -69,7 +69,7 @@ static const struct command_option options[] = {
 };
 
 /* Those of the run, behind the command's name. */
-enum { WORD_QUIET = 1, WORD_GPU, WORD_ORDER, ADDED_WORDS = WORD_ORDER };
+enum { WORD_SEED = 1, WORD_QUIET, WORD_GPU, WORD_ORDER, ADDED_WORDS = WORD_ORDER };
 
 /* ---- the command line ------------------------------------------------------------------------------------ */
 
@@ -152,6 +152,19 @@ static bool set_coefficients(struct estimate_call *c, const char *text)
     return set_file(c, "--coefficients", text, &c->coefficients);
 }
 
+/* Of `heddle compare`, for the orders that take one. `heddle estimate` leaves it to the run, which refuses it for native. */
+static bool set_seed(struct estimate_call *c, const char *text)
+{
+    c->seed = text;
+    return true;
+}
+
+/* Whether the order takes a seed: all but the first, native. */
+static bool takes_seed(const char *order)
+{
+    return strcmp(order, heddle_order(0).name) != 0;
+}
+
 /* Whether the word is an option that another command adds. */
 static bool take_added(struct estimate_call *c, char **argv, int *i, bool *ok)
 {
@@ -175,9 +188,12 @@ bool estimate_read_call(struct estimate_call *c, int argc, char **argv)
                {"--format", set_format},
                {"--order", add_orders},
                {"--traces", set_traces},
-               {"--coefficients", set_coefficients}};
-    c->words = arena_array(c->arena, char *, (size_t)argc + 5);
+               {"--coefficients", set_coefficients},
+               {"--seed", set_seed}};
+    const size_t count = sizeof own / sizeof *own - (strcmp(c->command, "compare") != 0);
+    c->words = arena_array(c->arena, char *, (size_t)argc + 6);
     c->words[c->word_count++] = (char *)c->command;
+    c->words[WORD_SEED] = (char *)"";
     c->words[WORD_QUIET] = (char *)"--quiet";
     c->word_count += ADDED_WORDS;
     for (int i = 1; i < argc && argv[i]; i++) {
@@ -187,7 +203,7 @@ bool estimate_read_call(struct estimate_call *c, int argc, char **argv)
             if (!ok) return false;
             continue;
         }
-        for (size_t k = 0; !value && k < sizeof own / sizeof *own; k++) {
+        for (size_t k = 0; !value && k < count; k++) {
             value = option_value(argv, &i, own[k].name);
             if (value && !own[k].set(c, value)) return false;
         }
@@ -357,7 +373,10 @@ static int run_target_of(struct estimate_call *c, struct event_stream *events)
     if (c->traces) setenv(CUDA_TRACES, c->traces, 1);
     if (c->coefficients) setenv(CUDA_COEFFICIENTS, c->coefficients, 1);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-    const int status = run_command(c->word_count, c->words, ADDED_WORDS, events);
+    const int left_out = !*c->words[WORD_SEED]; /* the command's name moves to its place */
+    if (left_out) c->words[WORD_SEED] = c->words[0];
+    const int status = run_command(c->word_count - left_out, c->words + left_out,
+                                   ADDED_WORDS - left_out, events);
     (void)fflush(NULL);
     return status;
 }
@@ -394,6 +413,9 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     while (c->gpus[g] != gpu) g++;
     c->words[WORD_GPU] = arena_printf(c->arena, "--gpu=%s", c->gpu_names[g]);
     c->words[WORD_ORDER] = arena_printf(c->arena, "--order=%s", order);
+    c->words[WORD_SEED] = c->seed && takes_seed(order)
+                              ? arena_printf(c->arena, "--seed=%s", c->seed)
+                              : (char *)"";
     (void)fflush(NULL);
     struct signals before;
     catch_signals(&before);

@@ -32,7 +32,8 @@ struct estimates { /* of the target on one GPU, under one order */
 struct estimate_call {
     struct arena *arena;
     const char *command;
-    char **words; /* for `heddle run`, NULL behind them */
+    char **words;     /* for `heddle run`, NULL behind them */
+    const char *seed; /* of `heddle compare`; NULL: none is given */
     int word_count;
     const struct emu_gpu *gpus[MOST_GPUS];
     const char *gpu_names[MOST_GPUS]; /* as they were given */

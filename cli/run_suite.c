@@ -26,6 +26,15 @@ const char *workload_nearest(const char *name)
     return near.best;
 }
 
+char *workload_inputs(const struct suite_workload *w)
+{
+    struct buf text = {0};
+    buf_puts(&text, "a workload is small, medium or large");
+    if (strcmp(w->inputs, "n") == 0) buf_printf(&text, ", '%s' also n=COUNT", w->name);
+    else if (*w->inputs) buf_printf(&text, ", '%s' also %s", w->name, w->inputs);
+    return text.data;
+}
+
 char *workload_graph_check(const struct suite_workload *w, const char *graph)
 {
     struct buf why = {0};
@@ -43,12 +52,13 @@ static const struct suite_workload *workload(struct run_options *o, struct suite
     uint32_t n = colon ? (uint32_t)(colon - p.text) : p.length;
     const char *name = arena_copy(o->arena, p.text, n);
     const char *size = colon ? arena_copy(o->arena, colon + 1, p.length - n - 1) : "";
-    if (colon && !suite_size_read(size, &out->size)) {
-        diag_error(&o->diags, p.at + n + 1, p.length - n - 1,
-                   "a workload is small, medium or large, not '%s'", size);
+    const struct suite_workload *w = suite_find(name);
+    if (w && colon && !suite_input_read(w, size, out)) {
+        char *what = workload_inputs(w);
+        diag_error(&o->diags, p.at + n + 1, p.length - n - 1, "%s, not '%s'", what, size);
+        free(what);
         return NULL;
     }
-    const struct suite_workload *w = suite_find(name);
     if (w) return w;
     const char *near = workload_nearest(name);
     diag_error(&o->diags, p.at, n, "there is no workload '%s' ('heddle suite list' names them)",
@@ -88,6 +98,13 @@ static void after(void *self, const char *kernel, const struct emu_launch *l,
     buf_free(&text);
 }
 
+/* What was run, in messages: "small", "n=4096", "cnv2_1". */
+static const char *what_was_run(struct run_options *o, const struct suite_options *s)
+{
+    if (s->n) return arena_printf(o->arena, "n=%zu", s->n);
+    return s->input ? s->input : suite_size_name(s->size);
+}
+
 int suite_target_run(struct run_options *o, const struct heddle_device_options *device,
                      struct report *r)
 {
@@ -123,13 +140,12 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     orders_free(orders);
     if (result.bad_input) report_fail(r, EXIT_USAGE, "heddle run: %s\n", result.message);
     else if (!result.passed)
-        report_fail(r, EXIT_DIFFERS, "%s (%s): %s\n", w->name, suite_size_name(options.size),
+        report_fail(r, EXIT_DIFFERS, "%s (%s): %s\n", w->name, what_was_run(o, &options),
                     result.message);
     else {
         r->read_back = result.digest;
-        r->note = arena_printf(o->arena, "%s (%s): passed%s%s", w->name,
-                               suite_size_name(options.size), *result.message ? ": " : "",
-                               result.message);
+        r->note = arena_printf(o->arena, "%s (%s): passed%s%s", w->name, what_was_run(o, &options),
+                               *result.message ? ": " : "", result.message);
     }
     return r->status;
 }

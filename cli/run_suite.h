@@ -14,6 +14,9 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
 /* What is wrong with a graph (NULL: none) for this workload: for free(); NULL: nothing. */
 char *workload_graph_check(const struct suite_workload *w, const char *graph);
 
+/* What may stand behind the workload's name, as the beginning of a message: for free(). */
+char *workload_inputs(const struct suite_workload *w);
+
 /* The workload whose name is nearest to this one; NULL: none is near. */
 const char *workload_nearest(const char *name);
 

@@ -37,17 +37,19 @@ static bool check_workload(struct diags *d, struct piece t)
     const char *colon = memchr(name.text, ':', name.length);
     const uint32_t n = colon ? (uint32_t)(colon - name.text) : name.length;
     const char *word = arena_copy(d->arena, name.text, n);
-    enum suite_size size;
-    if (!suite_find(word)) {
+    struct suite_options options = {0};
+    const struct suite_workload *w = suite_find(word);
+    if (!w) {
         const char *near = workload_nearest(word);
         diag_error(d, name.at, n, "there is no workload '%s'", word);
         if (near) diag_note(d, name.at, n, "did you mean '%s'?", near);
         return false;
     }
-    if (colon && !suite_size_read(arena_copy(d->arena, colon + 1, name.length - n - 1), &size)) {
-        diag_error(d, name.at + n + 1, name.length - n - 1,
-                   "a workload is small, medium or large, not '%.*s'", (int)(name.length - n - 1),
-                   colon + 1);
+    const char *size = colon ? arena_copy(d->arena, colon + 1, name.length - n - 1) : "small";
+    if (!suite_input_read(w, size, &options)) {
+        char *what = workload_inputs(w);
+        diag_error(d, name.at + n + 1, name.length - n - 1, "%s, not '%s'", what, size);
+        free(what);
         return false;
     }
     return true;

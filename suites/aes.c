@@ -74,7 +74,7 @@ static uint32_t word(const uint8_t *p)
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-void suite_run_aes(struct suite_context *ctx)
+static void run(struct suite_context *ctx, const char *kernel, unsigned blocks_of_cta)
 {
     static const uint8_t cipher[16] = {0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30,
                                        0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a};
@@ -99,8 +99,9 @@ void suite_run_aes(struct suite_context *ctx)
     CUdeviceptr from = suite_upload(ctx, in, bytes), to = suite_alloc(ctx, bytes);
     suite_constant(ctx, "round_keys", round_keys, sizeof round_keys);
     for (size_t i = 0; i < launches; i++)
-        suite_launch(ctx, suite_kernel(ctx, "aes"), suite_1d((unsigned)suite_blocks(blocks, 256)),
-                     suite_1d(256), 0, &blocks, &dt, &ds, &from, &to);
+        suite_launch(ctx, suite_kernel(ctx, kernel),
+                     suite_1d((unsigned)suite_blocks(blocks, blocks_of_cta)), suite_1d(256), 0,
+                     &blocks, &dt, &ds, &from, &to);
     suite_read(ctx, out, to, bytes);
     if (memcmp(out, cipher, 16) != 0) suite_fail(ctx, "block 0 is not that of FIPS-197, C.1");
     for (size_t i = 0; i < blocks; i++) {
@@ -108,4 +109,14 @@ void suite_run_aes(struct suite_context *ctx)
         encipher(sbox, keys, in + 16 * i, want);
         if (memcmp(out + 16 * i, want, 16) != 0) suite_fail(ctx, "block %zu is wrong", i);
     }
+}
+
+void suite_run_aes(struct suite_context *ctx)
+{
+    run(ctx, "aes", 256);
+}
+
+void suite_run_aes_columns(struct suite_context *ctx)
+{
+    run(ctx, "aes_columns", 64);
 }

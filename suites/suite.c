@@ -15,7 +15,8 @@
 /* ---- the table ---------------------------------------------------------------------------------------- */
 
 static const struct suite_workload workloads[] = {
-#define WORKLOAD(name, ptx, graph, summary) {#name, summary, #ptx, suite_run_##name, graph},
+#define WORKLOAD(name, ptx, graph, inputs, summary)                                                \
+    {#name, summary, #ptx, suite_run_##name, inputs, graph},
 #include "suites/workloads.def"
 };
 
@@ -56,6 +57,26 @@ bool suite_size_read(const char *text, enum suite_size *out)
 size_t suite_pick(const struct suite_context *ctx, size_t small, size_t medium, size_t large)
 {
     return ctx->size == SUITE_SMALL ? small : ctx->size == SUITE_MEDIUM ? medium : large;
+}
+
+bool suite_input_read(const struct suite_workload *w, const char *text, struct suite_options *out)
+{
+    const size_t n = strlen(text);
+    if (suite_size_read(text, &out->size)) return true;
+    if (strcmp(w->inputs, "n") == 0) {
+        enum { MOST = 1 << 28 };
+        char *end;
+        const unsigned long long count = strtoull(strncmp(text, "n=", 2) == 0 ? text + 2 : "", &end,
+                                                  10);
+        out->n = (size_t)count;
+        return n > 2 && text[2] >= '0' && text[2] <= '9' && !*end && count > 0 && count <= MOST;
+    }
+    for (const char *at = w->inputs; n && *at; at += strcspn(at, "|"), at += *at == '|')
+        if (strcspn(at, "|") == n && strncmp(at, text, n) == 0) {
+            out->input = text;
+            return true;
+        }
+    return false;
 }
 
 /* ---- random numbers -------------------------------------------------------------------------------------- */
@@ -108,6 +129,29 @@ struct suite_run {
     } kernels[MOST_KERNELS];
     unsigned kernel_count;
 };
+
+size_t suite_count_of(const struct suite_context *ctx, size_t small, size_t medium, size_t large)
+{
+    const size_t n = ctx->run->options->n;
+    return n ? n : suite_pick(ctx, small, medium, large);
+}
+
+bool suite_has_input(const struct suite_context *ctx)
+{
+    return ctx->run->options->input != NULL;
+}
+
+size_t suite_input(const struct suite_context *ctx)
+{
+    const char *name = ctx->run->options->input;
+    size_t i = 0;
+    for (const char *at = ctx->run->workload->inputs; name && *at; i++) {
+        const size_t n = strcspn(at, "|");
+        if (strlen(name) == n && strncmp(at, name, n) == 0) return i;
+        at += n + (at[n] == '|');
+    }
+    return 0;
+}
 
 static double now(void)
 {

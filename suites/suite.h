@@ -30,6 +30,8 @@ struct suite_workload {
     const char *name, *summary;
     const char *ptx; /* the kernel file: "reduce" for suites/ptx/reduce.ptx */
     void (*run)(struct suite_context *ctx);
+    const char *
+        inputs; /* "n": takes suite_options.n; else names for suite_options.input, '|' between; "": none */
     bool wants_graph; /* takes suite_options.graph */
 };
 
@@ -52,6 +54,8 @@ struct suite_launched {
 struct suite_options {
     enum suite_size size;
     uint64_t seed;     /* of the inputs */
+    size_t n;          /* elements, for workloads that take a number; 0: what the size says */
+    const char *input; /* one of the workload's named inputs; NULL: what the size says */
     const char *graph; /* a file for workloads that want one; NULL: a graph made from the seed */
     /* Called after each launch. NULL: nobody wants to know. */
     void (*launched)(void *self, const struct suite_launched *l);
@@ -69,6 +73,10 @@ struct suite_result {
     double seconds;        /* of the host's wall clock, all in all */
 };
 
+/* Reads what stands behind "NAME:": a size, or an input of this workload ("n=4096", "cnv2_1"). The text stays the
+ * caller's. false: the workload has none of this name. */
+bool suite_input_read(const struct suite_workload *w, const char *text, struct suite_options *out);
+
 /* Initialises CUDA if need be and runs in a context of its own on device 0. */
 struct suite_result suite_run(const struct suite_workload *w, const struct suite_options *options);
 
@@ -82,6 +90,11 @@ struct suite_context {
     struct suite_run *run; /* the rest */
 };
 
+/* The number that the run names (n=COUNT), else one of three by its size. */
+size_t suite_count_of(const struct suite_context *ctx, size_t small, size_t medium, size_t large);
+bool suite_has_input(const struct suite_context *ctx); /* whether the run names one */
+/* Which of the workload's named inputs the run is for; the first if it names none. */
+size_t suite_input(const struct suite_context *ctx);
 /* One of three, by the size of the run. */
 size_t suite_pick(const struct suite_context *ctx, size_t small, size_t medium, size_t large);
 
@@ -150,7 +163,8 @@ uint32_t suite_random_below(struct suite_random *r, uint32_t n); /* n > 0 */
 float suite_random_float(struct suite_random *r);                /* in [0, 1), 24 bits */
 
 /* The workloads' run functions, for suite.c. */
-#define WORKLOAD(name, ptx, graph, summary) void suite_run_##name(struct suite_context *ctx);
+#define WORKLOAD(name, ptx, graph, inputs, summary)                                                \
+    void suite_run_##name(struct suite_context *ctx);
 #include "suites/workloads.def"
 #undef WORKLOAD
 

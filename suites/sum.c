@@ -18,7 +18,7 @@ static float *numbers(struct suite_context *ctx, uint32_t n)
 
 void suite_run_sum_atomic(struct suite_context *ctx)
 {
-    uint32_t n = (uint32_t)suite_pick(ctx, 1 << 16, 1 << 22, 1 << 22);
+    uint32_t n = (uint32_t)suite_count_of(ctx, 1 << 16, 1 << 22, 1 << 22);
     size_t launches = suite_pick(ctx, 1, 20, 200);
     float *in = numbers(ctx, n), got = 0;
     double sum = 0, size = 0;
@@ -75,7 +75,7 @@ void suite_run_sum_tree(struct suite_context *ctx)
 
 static void locked(struct suite_context *ctx, const char *kernel)
 {
-    uint32_t n = (uint32_t)suite_pick(ctx, 2000, 500000, 5000000);
+    uint32_t n = (uint32_t)suite_count_of(ctx, 2000, 500000, 5000000);
     uint32_t lock;
     float *in = numbers(ctx, n), got = 0, want = 0;
     CUdeviceptr di = suite_upload(ctx, in, n * sizeof *in), ds = suite_alloc(ctx, sizeof got);

@@ -21,3 +21,55 @@ extern "C" __global__ void conv_gradient(unsigned channels, unsigned pixels, con
     }
     atomicAdd(&gradient[(k + y) * channels + c + x], sum);
 }
+
+// Gradient of filters of 1 x 1 or 3 x 3 (zeros around the image), stride 1: a matrix product of filters times
+// (channels, taps), over the pixels of all images. A region is REGION_K filters times REGION_C columns (channel, tap): 2048
+// weights. CTA b does the regions b mod `sections`, + sections, ... over `chunk` pixels, and adds what it has by one
+// reduction a weight at the end of each.
+enum { REGION_K = 32, REGION_C = 64, DEPTH = 14 };
+
+extern "C" __global__ void conv_filter(unsigned filters, unsigned channels, unsigned side, unsigned taps,
+                                       unsigned images, unsigned sections, unsigned chunk,
+                                       const float *in, const float *error, float *gradient)
+{
+    __shared__ float a[DEPTH][REGION_K], b[DEPTH][REGION_C + 1];
+    unsigned t = threadIdx.x, x = t % 16, y = t / 16, pixels = side * side, columns = channels * taps;
+    unsigned regions = (columns / REGION_C) * (filters / REGION_K);
+    unsigned from = blockIdx.x / sections * chunk, image = from / pixels;
+    from -= image * pixels;
+    in += image * channels * pixels;
+    error += image * filters * pixels;
+    for (unsigned region = blockIdx.x % sections; region < regions; region += sections) {
+        unsigned k0 = region / (columns / REGION_C) * REGION_K, c0 = region % (columns / REGION_C) * REGION_C;
+        float sum[2][4] = {};
+        for (unsigned p = from; p < from + chunk; p += DEPTH) {
+            for (unsigned i = t; i < DEPTH * REGION_K; i += 256)
+                a[i % DEPTH][i / DEPTH] = error[(k0 + i / DEPTH) * pixels + p + i % DEPTH];
+            for (unsigned i = t; i < DEPTH * REGION_C; i += 256) {
+                unsigned column = c0 + i / DEPTH, q = p + i % DEPTH;
+                unsigned channel = column, row = q / side, at = q % side;
+                if (taps == 9) { // wraps below 0: then it is not below side either
+                    channel = column / 9;
+                    row += column % 9 / 3 - 1;
+                    at += column % 3 - 1;
+                }
+                b[i % DEPTH][i / DEPTH] =
+                    row < side && at < side ? in[channel * pixels + row * side + at] : 0;
+            }
+            __syncthreads();
+#pragma unroll
+            for (unsigned i = 0; i < DEPTH; i++)
+#pragma unroll
+                for (unsigned m = 0; m < 2; m++)
+#pragma unroll
+                    for (unsigned n = 0; n < 4; n++)
+                        sum[m][n] = __fmaf_rn(a[i][y + 16 * m], b[i][x + 16 * n], sum[m][n]);
+            __syncthreads();
+        }
+#pragma unroll
+        for (unsigned m = 0; m < 2; m++)
+#pragma unroll
+            for (unsigned n = 0; n < 4; n++)
+                atomicAdd(&gradient[(k0 + y + 16 * m) * columns + c0 + x + 16 * n], sum[m][n]);
+    }
+}

@@ -61,3 +61,44 @@ extern "C" __global__ void depends_push(unsigned nodes, const unsigned *row, con
     }
     score[v] += own;
 }
+
+// Betweenness in two kernels, as suites of graph programs have it. Forward: nodes at the level push their number of
+// shortest paths to neighbours of the next level. All threads that find a node store the same distance to it.
+extern "C" __global__ void between_forward(unsigned nodes, const unsigned *row, const unsigned *column,
+                                           int level, int *distance, float *paths, int *more)
+{
+    unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= nodes || distance[v] != level) return;
+    unsigned end = row[v + 1];
+#pragma unroll 1
+    for (unsigned i = row[v]; i < end; i++) {
+        unsigned w = column[i];
+        if (distance[w] < 0) {
+            distance[w] = level + 1;
+            *more = 1;
+        }
+        if (distance[w] == level + 1) atomicAdd(&paths[w], paths[v]);
+    }
+}
+
+// Backward, over the edges turned around: nodes of the level push what depends on them to those before.
+extern "C" __global__ void between_back(unsigned nodes, const unsigned *row, const unsigned *column,
+                                        int level, const int *distance, const float *paths,
+                                        float *depends)
+{
+    unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= nodes || distance[v] != level) return;
+    unsigned end = row[v + 1];
+#pragma unroll 1
+    for (unsigned i = row[v]; i < end; i++) {
+        unsigned w = column[i];
+        if (distance[w] == level - 1) atomicAdd(&depends[w], paths[w] / paths[v] * (1 + depends[v]));
+    }
+}
+
+extern "C" __global__ void between_add(unsigned nodes, unsigned source, const float *depends,
+                                       float *score)
+{
+    unsigned v = blockIdx.x * blockDim.x + threadIdx.x;
+    if (v < nodes && v != source) score[v] += depends[v];
+}

@@ -52,6 +52,36 @@ Test(suites, every_workload_passes, .timeout = 300)
     }
 }
 
+/* Inputs by name: each is verified by the host like the sizes. Nodes and edges of graphs are those of DAB's table II. */
+Test(suites, named_inputs_pass, .timeout = 300)
+{
+    static const struct {
+        const char *workload, *input;
+    } cases[] = {
+        {"sum_atomic", "n=257"},       {"sum_lock", "n=300"},     {"sum_lock_test", "n=1"},
+        {"sum_lock_backoff", "n=129"}, {"betweenness", "1k"},     {"betweenness", "fa"},
+        {"betweenness", "fol"},        {"conv_filter", "cnv2_3"}, {"conv_filter", "cnv3_1"},
+        {"conv_filter", "cnv4_2"},     {"pagerank", "coa"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct suite_workload *w = suite_find(cases[i].workload);
+        struct suite_options o = {.size = SUITE_SMALL, .seed = 3};
+        cr_assert(suite_input_read(w, cases[i].input, &o), "%s", cases[i].input);
+        cuda_device_configure(&(struct emu_config){.threads = 2, .timeout = 60});
+        const struct suite_result r = suite_run(w, &o);
+        cuda_device_reset();
+        cr_expect(r.passed, "%s:%s: %s", cases[i].workload, cases[i].input, r.message);
+    }
+    struct suite_options o = {0};
+    cr_expect(suite_input_read(suite_find("saxpy"), "large", &o) && o.size == SUITE_LARGE);
+    static const char *const wrong[] = {"",     "n=",   "n=0",          "n=x",
+                                        "n=4x", "n=-1", "n=9999999999", "1k"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        cr_expect(!suite_input_read(suite_find("sum_lock"), wrong[i], &o), "%s", wrong[i]);
+    cr_expect(!suite_input_read(suite_find("betweenness"), "1", &o));
+    cr_expect(!suite_input_read(suite_find("betweenness"), "1k|2k", &o));
+    cr_expect(!suite_input_read(suite_find("saxpy"), "n=4", &o));
+}
+
 Test(suites, every_workload_passes_with_independent_threads, .timeout = 300)
 {
     for (size_t i = 0; i < suite_count(); i += THINNED) {
@@ -66,7 +96,7 @@ Test(suites, every_workload_passes_with_independent_threads, .timeout = 300)
 /* CTAs of these tell each other things by plain loads and stores, in no order that PTX would give them. */
 static bool races(const char *name)
 {
-    static const char *const names[] = {"bfs_parent",   "bfs_racy",    "bfs_sparse",
+    static const char *const names[] = {"betweenness",  "bfs_parent",  "bfs_racy",    "bfs_sparse",
                                         "racey_global", "racey_warps", "scatter_last"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0) return true;

@@ -513,6 +513,18 @@ Test(compare, puts_gpus_and_orders_side_by_side)
     cr_expect(strstr(text, "\ntitanv,dab,sum_tree,2,") != NULL, "%s", text);
     cr_expect(strstr(text, "\ntitanv,gpudet,,2,") != NULL, "%s", text);
     free(text);
+    /* a seed is for the orders that take one */
+    text = run("compare --format=csv --order=native,random --seed 3 suite:sum_atomic", &status);
+    cr_expect(eq(int, status, 0));
+    char *alone = run("estimate --format=csv --order=random --seed 3 --gpu=titanv suite:sum_atomic",
+                      &status);
+    const char *row = strstr(text, "\ntitanv,random,,"), *all = strstr(alone, "\ntitanv,,");
+    cr_assert(row && all, "%s%s", text, alone);
+    double cycles = 0, of_all = 0;
+    cr_assert(sscanf(row, "\ntitanv,random,,%*[^,],%lf", &cycles) == 1, "%s", row);
+    cr_assert(sscanf(all, "\ntitanv,,,,,,,,,%lf", &of_all) == 1, "%s", all);
+    cr_expect(lt(dbl, fabs(cycles - of_all), 1), "%g %g", cycles, of_all);
+    free(text), free(alone);
     text = run("compare --traces=/nowhere/file suite:sum_tree", &status);
     cr_expect(status == 2 && strstr(text, "--traces is an option of 'heddle estimate'"), "%s",
               text);
