@@ -30,6 +30,7 @@ struct random_order {
     struct random_options options;
     struct emu_order order;
     uint64_t seed, launches, state; /* state: begins anew with each launch */
+    uint64_t grid_choices; /* so far: they draw apart from launches, of which some are speculated */
     struct views *views;
     struct emu_shape shape;
     enum random_strategy strategy; /* of the launch */
@@ -209,6 +210,13 @@ static void quiesce(void *self)
     views_settle(r->views);
 }
 
+static uint32_t choose_grid(void *self, uint32_t count)
+{
+    struct random_order *r = self;
+    uint64_t state = rng_mix(~r->seed + ++r->grid_choices * RNG_STEP);
+    return rng_below(&state, count);
+}
+
 static unsigned wants_of(void *self, const struct emu_launch_traits *next)
 {
     struct random_order *r = self;
@@ -273,6 +281,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .begin = begin,
                                   .pick = pick,
                                   .place = place,
+                                  .choose_grid = choose_grid,
                                   .access = access,
                                   .sync = sync,
                                   .idle = idle,

@@ -211,6 +211,9 @@ struct emu_order {
     int (*place)(void *self, uint32_t cta, const uint32_t *free_slots, size_t count);
     /* In place of place(): also chooses which CTA (of those that have not begun; with clusters, which cluster). */
     int (*place_any)(void *self, const uint32_t *free_slots, size_t count, uint32_t *cluster);
+    /* Between the grids that a kernel has launched: chooses which of `count` > 1 that may run now does so next (each is the
+     * first of its stream in its CTA). NULL: in the order of CTAs and of issue. */
+    uint32_t (*choose_grid)(void *self, uint32_t count);
     enum emu_verdict (*access)(void *self, const struct emu_access *); /* NULL: EMU_PROCEED */
     enum emu_verdict (*sync)(void *self, const struct emu_sync *);     /* PROCEED or SLEEP */
     /* No warp can run: the order must make one ready (end a quantum, flush buffers). false: it cannot, and the launch

@@ -1,6 +1,7 @@
 /* The device runtime's calls around launches: see child_grids.h. Error codes are those of cudaError_t. */
 #include "emu/device/child_grids.h"
 
+#include "emu/order.h"
 #include "emu/sched/launch.h"
 #include "ptx/ptx.h"
 
@@ -45,7 +46,10 @@ static struct grid_task *task_new(struct emu_group *g, u32 w, u32 lane, u64 stre
     u32 cta[3], t[3];
     q->tasks = grow(q->tasks, q->count, &q->cap, sizeof *q->tasks);
     struct grid_task *task = &q->tasks[q->count++];
-    *task = (struct grid_task){.cta = g->cta->linear, .tail = stream == TAIL};
+    *task = (struct grid_task){
+        .cta = g->cta->linear,
+        .tail = stream == TAIL,
+        .stream = stream == FIRE_AND_FORGET || stream >= FIRST_HANDLE ? stream : 0};
     launch_thread_of(m, g->cta->linear, (g->first + w) * LANES + lane, cta, t);
     snprintf(task->by, sizeof task->by, "thread (%u,%u,%u) of CTA (%u,%u,%u) of kernel '%.80s'",
              t[0], t[1], t[2], cta[0], cta[1], cta[2], m->program->codes[0]->name);
@@ -244,6 +248,7 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
         break;
     case RUNTIME_STREAM_WAIT: /* what was issued before is done before */
         if (!stream_ok(q, arg[0]) || !handle_ok(q, arg[1])) error = INVALID_HANDLE;
+        q->event_waits = true;
         break;
     case RUNTIME_EVENT_RECORD:
         if (!handle_ok(q, arg[0]) || !stream_ok(q, arg[1])) error = INVALID_HANDLE;
@@ -273,7 +278,42 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
 
 /* ---- when the grid has ended ------------------------------------------------------------------------------ */
 
-struct grid_task *grids_take(struct grids *q, size_t *count)
+/* The last task in front of this one in its stream: its place plus one; 0: there is none. */
+static size_t behind(const struct grid_task *tasks, size_t i)
+{
+    if (tasks[i].stream == FIRE_AND_FORGET) return 0;
+    for (size_t k = i; k-- > 0;)
+        if (tasks[k].cta == tasks[i].cta && tasks[k].stream == tasks[i].stream) return k + 1;
+    return 0;
+}
+
+/* Puts the tasks, which are in the order of CTAs and of issue with tails last, into one that the order chooses. */
+static void choose_sequence(struct grid_task *tasks, size_t n, const struct emu_order *o)
+{
+    struct grid_task *from = calloc(n + 1, sizeof *from);
+    size_t *after = calloc(n + 1, sizeof *after), tails = n;
+    bool *done = calloc(n + 1, 1);
+    if (!from || !after || !done) abort();
+    memcpy(from, tasks, n * sizeof *from);
+    while (tails && from[tails - 1].tail) tails--;
+    for (size_t i = 0; i < tails; i++) after[i] = behind(from, i);
+    for (size_t at = 0; at < tails; at++) { /* tails stay where they are */
+        uint32_t count = 0;
+        for (size_t i = 0; i < tails; i++) count += !done[i] && (!after[i] || done[after[i] - 1]);
+        uint32_t chosen = count > 1 ? o->choose_grid(o->self, count) : 0;
+        for (size_t i = 0; i < tails; i++) {
+            if (done[i] || (after[i] && !done[after[i] - 1]) || chosen--) continue;
+            tasks[at] = from[i];
+            done[i] = true;
+            break;
+        }
+    }
+    free(from);
+    free(after);
+    free(done);
+}
+
+struct grid_task *grids_take(struct grids *q, const struct emu_order *o, size_t *count)
 {
     size_t n = q->count, at = 0;
     struct grid_task *out = calloc(n + 1, sizeof *out);
@@ -296,6 +336,8 @@ struct grid_task *grids_take(struct grids *q, size_t *count)
     free(q->tasks);
     q->tasks = NULL;
     q->count = q->cap = 0;
+    if (o && o->choose_grid && !q->event_waits) choose_sequence(out, n, o);
+    q->event_waits = false;
     *count = n;
     return out;
 }

@@ -5,7 +5,11 @@
  * until their parent grid has ended. Then they are carried out one by one, by CTA and within a CTA
  * in the order of issue, each with all its own child grids; those of the tail-launch stream come
  * last. That is one of the orders that streams allow, and it is deterministic: kernels that launch
- * grids run their CTAs serialised, and their warps are not in lockstep. */
+ * grids run their CTAs serialised, and their warps are not in lockstep.
+ *
+ * An order may choose another one (emu_order.choose_grid): streams of one CTA, streams of different CTAs and fire-and-forget
+ * launches are free of each other. If a kernel makes streams wait for events, its grids keep the order of issue. A stream is
+ * told by its handle; NULL, the legacy and the per-thread one count as one. */
 #ifndef HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 #define HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 
@@ -27,6 +31,7 @@ struct grid_task { /* a launch, copy or fill that waits for the end of its paren
     bool fills, tail;
     u8 value;
     u32 cta;
+    u64 stream;   /* handle; FREE_STREAM: of none, done whenever one likes */
     char by[200]; /* the thread that issued it */
 };
 
@@ -43,14 +48,17 @@ struct grids {               /* of one launch by the host */
     size_t buffer_count, buffer_cap;
     u32 pending, depth; /* depth of the grid that runs, 0: the host's */
     u64 handles;        /* streams and events created so far */
+    bool event_waits;   /* the grid that runs has made a stream wait for an event */
 };
 
 /* A call of the device runtime, by one lane. `arg`: its numbers, `dim`: its dim3s, in their order.
  * false: a fault was raised. */
 bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
                 enum runtime_call call, const u64 arg[6], const u32 dim[2][3], u64 *value);
-/* Takes the tasks of the grid that has ended, in their order. To be freed with grids_drop. */
-struct grid_task *grids_take(struct grids *q, size_t *count);
+struct emu_order;
+/* Takes the tasks of the grid that has ended, in the order in which they are to be carried out, which `o` (NULL: nobody)
+ * may choose. To be freed with grids_drop. */
+struct grid_task *grids_take(struct grids *q, const struct emu_order *o, size_t *count);
 void grids_drop(struct grid_task *tasks, size_t count);
 /* At the end of the launch: buffers that were never launched. */
 void grids_end(struct grids *q, struct mem *m);

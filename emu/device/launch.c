@@ -450,7 +450,7 @@ static bool run_tasks(struct emu *e, const struct emu_launch *host, struct grid_
 {
     size_t n;
     if (!tree->grids.count) return true;
-    struct grid_task *tasks = grids_take(&tree->grids, &n);
+    struct grid_task *tasks = grids_take(&tree->grids, host->order, &n);
     bool ok = true;
     tree->grids.depth++;
     for (size_t i = 0; i < n && ok; i++) {

@@ -170,6 +170,64 @@ Test(emu_grids, children_run_by_cta_and_tails_last)
         }
 }
 
+/* Where `value` stands in a list of n; n: nowhere. */
+static uint32_t place_of(const uint32_t *list, uint32_t n, uint32_t value)
+{
+    uint32_t i = 0;
+    while (i < n && list[i] != value) i++;
+    return i;
+}
+
+/* The order random chooses which stream goes on: what streams do not order comes in several orders, what they order
+ * never does. One seed gives one order. */
+Test(emu_grids, random_chooses_among_streams)
+{
+    enum { SEEDS = 20, WORDS = 100 };
+    static uint32_t got[SEEDS + 1][WORDS];
+    unsigned others = 0;
+    for (unsigned seed = 0; seed <= SEEDS; seed++) { /* the last one is the first once more */
+        open_text("orders.ptx", orders,
+                  (struct heddle_device_options){.order = "random", .seed = seed % SEEDS});
+        uint64_t d = heddle_device_alloc(device, sizeof got[0], "list");
+        struct heddle_run r = launch("parent", 3, 2, (uint64_t[]){d, 0}, 2);
+        cr_assert(!r.fault, "%s", r.text);
+        heddle_device_read(device, got[seed], d, sizeof got[0]);
+        close_all();
+        const uint32_t n = got[seed][0], *list = got[seed] + 1;
+        cr_assert_eq(n, 3 * 2 * 3 + 3 * 2 + 6);
+        for (uint32_t i = n - 6; i < n; i++) cr_expect_eq(list[i], 99, "tails come last");
+        for (uint32_t cta = 0; cta < 3; cta++) {
+            const uint32_t first = 1000 + 100 * cta, second = first + 10;
+            cr_expect(place_of(list, n, first + 1) < place_of(list, n, second),
+                      "one stream: a child with all of its own, then the next");
+            cr_expect(place_of(list, n, first + 2) < n && place_of(list, n, second + 2) < n);
+        }
+        others += memcmp(got[seed], got[0], sizeof got[0]) != 0;
+    }
+    cr_expect(others > SEEDS / 2, "%u of %u seeds have another order than the first", others,
+              SEEDS);
+    cr_expect_arr_eq(got[SEEDS], got[0], sizeof got[0]);
+}
+
+/* Under gpudet and dab every seed has the order of issue. */
+Test(emu_grids, deterministic_orders_keep_the_order_of_issue)
+{
+    static const char *const names[] = {"native", "gpudet", "dab"};
+    uint32_t first[100] = {0}, got[100];
+    for (size_t i = 0; i < 3; i++)
+        for (unsigned seed = 0; seed < 3; seed++) {
+            open_text("orders.ptx", orders,
+                      (struct heddle_device_options){.order = names[i], .seed = seed});
+            uint64_t d = heddle_device_alloc(device, sizeof got, "list");
+            struct heddle_run r = launch("parent", 3, 2, (uint64_t[]){d, 0}, 2);
+            cr_assert(!r.fault, "%s", r.text);
+            heddle_device_read(device, got, d, sizeof got);
+            if (!first[0]) memcpy(first, got, sizeof got);
+            cr_expect_arr_eq(got, first, sizeof got, "%s, seed %u", names[i], seed);
+            close_all();
+        }
+}
+
 /* out[0..] = errors of launches that cannot be */
 static const char wrong[] = DECLARE START NOTE
     ".visible .entry small(.param .u64 out, .param .u32 v) .maxntid 64, 1, 1\n{\n ret;\n}\n" HEAD("parent") " mov.u64 %d3, note; mov.u64 %d4, small;\n" CALL_START("%d3", "1", "0", "0", "%d1", "1") " st.global.u32 [%d1+0], %e;\n" CALL_START(
