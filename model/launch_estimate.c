@@ -153,22 +153,46 @@ static void wait_for_dram(const struct emu_counts *c, const struct timing_machin
     out->cycles = least;
 }
 
-static unsigned outside(const struct timing_fit *fit, const struct emu_events *e)
+/* Whether what the feature stands for takes a tenth of the launch's time. Numbers of instructions alone move no time. */
+static bool matters(enum timing_feature f, const struct launch_estimate *t)
+{
+    const double *part = t->part, memory = part[TIMING_L1] + part[TIMING_L2] + part[TIMING_DRAM];
+    double share = 0;
+    switch (f) {
+    case TIMING_FEATURE_instructions: return false;
+    case TIMING_FEATURE_loads:
+    case TIMING_FEATURE_stores:
+    case TIMING_FEATURE_local:
+    case TIMING_FEATURE_l2: share = memory; break;
+    case TIMING_FEATURE_dram: share = part[TIMING_DRAM]; break;
+    case TIMING_FEATURE_atomics: share = part[TIMING_ATOMIC] + memory; break;
+    case TIMING_FEATURE_shared: share = part[TIMING_SHARED]; break;
+    case TIMING_FEATURE_fp64: share = t->by_unit[TIMING_UNIT_FP64] + part[TIMING_LATENCY]; break;
+    case TIMING_FEATURE_special: share = t->by_unit[TIMING_UNIT_SFU] + part[TIMING_LATENCY]; break;
+    case TIMING_FEATURE_barriers: share = part[TIMING_BARRIER]; break;
+    default: return true; /* textures and matrix instructions: nothing is known of them */
+    }
+    return share > 0.1 * t->cycles;
+}
+
+static unsigned outside(const struct timing_fit *fit, const struct emu_events *e,
+                        const struct launch_estimate *t)
 {
     unsigned bits = 0;
     for (unsigned f = 0; f < TIMING_FEATURES; f++) {
         const double x = timing_feature_of((enum timing_feature)f, e);
-        if (x < 0.8 * fit->least[f] || x > 1.25 * fit->most[f])
+        if ((x < 0.8 * fit->least[f] || x > 1.25 * fit->most[f]) &&
+            matters((enum timing_feature)f, t))
             bits |= (unsigned)LAUNCH_OUTSIDE << f;
     }
     return bits;
 }
 
 /* Of a GPU of which nothing was measured: outside of all that was. */
-static unsigned outside_all(const struct emu_events *e)
+static unsigned outside_all(const struct emu_events *e, const struct launch_estimate *t)
 {
     unsigned bits = timing_fit_count ? ~0u : 0;
-    for (size_t i = 0; i < timing_fit_count; i++) bits &= outside(&timing_fits[i], e);
+    for (size_t i = 0; i < timing_fit_count; i++) bits &= outside(&timing_fits[i], e, t);
     return bits;
 }
 
@@ -197,10 +221,10 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
     const struct emu_events *e = &c->phases[0].total;
     double low, high;
     machine_alone(&low, &high);
-    if (!fit || !fit->measured) out->warnings |= LAUNCH_UNMEASURED | outside_all(e);
+    if (!fit || !fit->measured) out->warnings |= LAUNCH_UNMEASURED | outside_all(e, out);
     else {
         low = fit->low, high = fit->high;
-        out->warnings |= outside(fit, e);
+        out->warnings |= outside(fit, e, out);
         if (strcmp(fit->gpu, c->gpu->name) != 0) out->warnings |= LAUNCH_TWIN;
     }
     const bool wider = out->warnings >= LAUNCH_TWIN, changed = fit && is_changed(c->gpu);

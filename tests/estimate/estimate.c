@@ -234,6 +234,36 @@ Test(estimate, says_that_there_was_nothing_to_estimate)
     free(text);
 }
 
+/* A launch of one warp has fewer instructions than any that was measured, which moves nothing. One that waits for matrix
+ * instructions, of which none was measured, has a note. */
+Test(estimate, notes_are_of_what_moves_the_time)
+{
+    static const struct {
+        const char *inst;
+        size_t notes;
+    } cases[] = {
+        {"add.f32 %f, %f, %f;", 0},
+        {"mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7},"
+         "{%r, %r}, {%r, %r}, {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7};",
+         1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[] = "/tmp/heddle-estimate-XXXXXX", words[300];
+        FILE *f = fdopen(mkstemp(path), "w");
+        cr_assert(f != NULL);
+        fprintf(f,
+                ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n"
+                "{ .reg .f32 %%f, %%d<8>; .reg .b32 %%r; %s ret; }\n",
+                cases[i].inst);
+        fclose(f);
+        snprintf(words, sizeof words, "%s --grid 1 --block 32", path);
+        json_t *d = document(words),
+               *notes = json_object_get(json_object_get(of_gpu(d, 0), "total"), "warnings");
+        cr_expect(eq(sz, json_array_size(notes), cases[i].notes), "%s", cases[i].inst);
+        json_decref(d);
+        remove(path);
+    }
+}
+
 /* Where no lanes diverge, both ways to diverge are the same. */
 Test(estimate, independent_threads_take_as_long_where_none_diverge)
 {
