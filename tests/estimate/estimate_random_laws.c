@@ -1,0 +1,247 @@
+/* Laws of estimates on random kernels and random changes of machines: more work, more CTAs, more conflicts and less
+ * bandwidth never take less time, the order of CTAs changes little, and no estimate is below what one warp's chain, one
+ * word, one scheduler or DRAM take. The bounds are arithmetic on the machine's numbers.
+ *
+ * HEDDLE_LAWS=N tries N kernels and 5 N changes of machines in place of a few: 200 take some minutes. */
+#include "base/rng.h"
+#include "tests/support/timed_kernel.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KERNELS = 6, CHANGES = 5 /* of the machine, by kernel */ };
+
+static uint64_t kernels_tried(void)
+{
+    const char *text = getenv("HEDDLE_LAWS");
+    return text ? strtoul(text, NULL, 10) : SANITIZED ? 2 : KERNELS;
+}
+
+/* What a thread does in each iteration. */
+struct shape {
+    uint32_t chain; /* multiplications, each of the result of the one before */
+    uint32_t loads; /* of global memory: words `stride` words apart in a warp */
+    uint32_t stride;
+    uint32_t shared;        /* loads of shared memory, */
+    uint32_t shared_stride; /* so many words apart: 1 without conflicts, 32 all in one bank */
+    uint32_t atomics;       /* on one of `words` words, by the number of the warp */
+    uint32_t words;
+    bool uneven;  /* some CTAs make up to 4 times as many iterations as others */
+    bool streams; /* each iteration loads other words */
+    bool barrier;
+    uint32_t block, grid; /* CTAs: a power of two */
+    const char *gpu;
+};
+
+static struct shape random_shape(uint64_t *state)
+{
+    static const char *const gpus[] = {"titanv", "gtx480", "a100", "gv100"};
+    return (struct shape){
+        .chain = rng_below(state, 12),
+        .loads = rng_below(state, 3),
+        .stride = 1u << rng_below(state, 3),
+        .shared = rng_below(state, 3),
+        .shared_stride = 1u << rng_below(state, 5),
+        .atomics = rng_below(state, 4) == 0,
+        .words = 1u << rng_below(state, 6),
+        .uneven = true,
+        .streams = rng_below(state, 2),
+        .barrier = rng_below(state, 3) == 0,
+        .block = 32u << rng_below(state, 4),
+        .grid = 16u << rng_below(state, 4),
+        .gpu = gpus[rng_below(state, sizeof gpus / sizeof *gpus)],
+    };
+}
+
+static void say(const struct shape *s, char *text, size_t size)
+{
+    snprintf(
+        text, size,
+        "%s, %u x %u: chain %u, %u loads of stride %u%s, %u of shared memory of stride %u, %u atomics "
+        "on %u words%s",
+        s->gpu, s->grid, s->block, s->chain, s->loads, s->stride, s->streams ? ", streams" : "",
+        s->shared, s->shared_stride, s->atomics, s->words, s->barrier ? ", barriers" : "");
+}
+
+/* CTA c makes m iterations, or m (1 + x mod 4): q = m | f << 32, x = c f modulo the number of CTAs. An odd f permutes
+ * CTAs. What different loads read does not overlap. */
+static struct kernel kernel_of(const struct shape *s)
+{
+    char text[8192];
+    int n = snprintf(
+        text, sizeof text,
+        ".reg .u64 %%a, %%b, %%w, %%q; .reg .u32 %%t, %%c, %%n, %%i, %%m, %%f, %%g, %%x, %%s, %%v, %%y;"
+        ".reg .pred %%p; .shared .u32 mem[4096];"
+        "ld.param.u64 %%a, [p]; ld.param.u64 %%q, [q]; cvt.u32.u64 %%m, %%q; shr.u64 %%q, %%q, 32;"
+        "cvt.u32.u64 %%f, %%q; mov.u32 %%t, %%tid.x; mov.u32 %%c, %%ctaid.x; mov.u32 %%n, %%ntid.x;"
+        "mov.u32 %%g, %%nctaid.x; mul.lo.u32 %%x, %%c, %%f; sub.u32 %%g, %%g, 1; and.b32 %%x, %%x, %%g;"
+        "and.b32 %%y, %%x, %u; add.u32 %%y, %%y, 1; mul.lo.u32 %%m, %%m, %%y;"
+        "mad.lo.u32 %%x, %%x, %%n, %%t; mul.wide.u32 %%b, %%x, %u; add.u64 %%b, %%b, %%a;"
+        "shr.u32 %%y, %%x, 5; and.b32 %%y, %%y, %u; mul.wide.u32 %%w, %%y, 256; add.u64 %%w, %%w, %%a;"
+        "and.b32 %%s, %%t, 31; mul.lo.u32 %%s, %%s, %u; mov.u32 %%y, mem; add.u32 %%s, %%s, %%y;"
+        "mov.u32 %%i, 0; mov.u32 %%v, %%t; L:",
+        s->uneven ? 3 : 0, 4 * s->stride, s->words - 1, 4 * s->shared_stride);
+#define PUT(...) n += snprintf(text + n, sizeof text - (size_t)n, __VA_ARGS__)
+    for (uint32_t k = 0; k < s->chain; k++) PUT("mad.lo.u32 %%v, %%v, %%v, %%i;");
+    for (uint32_t k = 0; k < s->loads; k++)
+        PUT("ld.global.u32 %%y, [%%b+%u]; add.u32 %%v, %%v, %%y;", (16 + 48 * k) << 20);
+    for (uint32_t k = 0; k < s->shared; k++)
+        PUT("ld.shared.u32 %%y, [%%s]; add.u32 %%v, %%v, %%y;");
+    for (uint32_t k = 0; k < s->atomics; k++) PUT("red.global.add.u32 [%%w], 1;");
+    if (s->barrier) PUT("bar.sync 0;");
+    if (s->streams) PUT("add.u64 %%b, %%b, %u;", s->grid * s->block * 4 * s->stride);
+    PUT("add.u32 %%i, %%i, 1; setp.lt.u32 %%p, %%i, %%m; @%%p bra L; st.global.u32 [%%b], %%v; ret;");
+#undef PUT
+    return kernel_new(text, emu_gpu_find(s->gpu));
+}
+
+/* The launch after one like it: caches have what it left there. */
+static const struct emu_counts *counts_after(struct kernel *k, const struct shape *s, uint64_t q,
+                                             uint32_t grid)
+{
+    k->params[1] = q;
+    const struct emu_launch l = {.grid = {grid, 1, 1},
+                                 .block = {s->block, 1, 1},
+                                 .params = k->params,
+                                 .params_size = sizeof k->params};
+    (void)emu_launch(k->emu, emu_kernel_at(k->image, 0), &l);
+    const struct emu_report *r = emu_launch(k->emu, emu_kernel_at(k->image, 0), &l);
+    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
+    return r->counts;
+}
+
+static double cycles_on(const struct emu_counts *c, const struct emu_gpu *g)
+{
+    struct launch_estimate t;
+    struct emu_counts other = *c;
+    other.gpu = g;
+    cr_assert(launch_estimate_of(&other, &t));
+    return t.cycles;
+}
+
+/* Schedulers that take the first warp that is ready can be slower with less to wait for (Graham, "Bounds on
+ * Multiprocessing Timing Anomalies", 1969). Where addresses are not hashed, requests that come at other times also crowd
+ * other channels. */
+static double tolerance(const struct shape *s)
+{
+    return emu_gpu_find(s->gpu)->capability < 30 ? 1.06 : 1.03;
+}
+
+enum { ITERATIONS = 6 };
+static const uint64_t in_order = (uint64_t)1 << 32;
+
+static double plain_cycles(const struct shape *s, uint64_t q, uint32_t grid)
+{
+    struct kernel k = kernel_of(s);
+    const double t = cycles_on(counts_after(&k, s, q, grid), emu_gpu_find(s->gpu));
+    kernel_free(&k);
+    return t;
+}
+
+Test(random_laws, more_of_anything_never_takes_less, .timeout = 1200)
+{
+    uint64_t state = 1;
+    char name[300];
+    for (uint64_t n = kernels_tried(); n; n--) {
+        const struct shape s = random_shape(&state);
+        say(&s, name, sizeof name);
+        const double t = plain_cycles(&s, in_order | ITERATIONS, s.grid), least = t / tolerance(&s);
+        const double work = plain_cycles(&s, in_order | 2 * ITERATIONS, s.grid),
+                     ctas = plain_cycles(&s, in_order | ITERATIONS, 2 * s.grid);
+        cr_expect(work >= least, "%s: %g cycles, twice the iterations %g", name, t, work);
+        cr_expect(ctas >= least, "%s: %g cycles, twice the CTAs %g", name, t, ctas);
+        struct shape more = s;
+        more.shared_stride *= s.shared_stride < 32 ? 2 : 1;
+        more.stride *= s.loads ? 2 : 1;
+        more.words = (s.words + 1) / 2;
+        const double conflicts = plain_cycles(&more, in_order | ITERATIONS, s.grid);
+        cr_expect(conflicts >= least, "%s: %g cycles, with more conflicts %g", name, t, conflicts);
+    }
+}
+
+Test(random_laws, the_order_of_ctas_changes_little, .timeout = 1200)
+{
+    uint64_t state = 2;
+    char name[300];
+    for (uint64_t n = kernels_tried(); n; n--) {
+        struct shape s = random_shape(&state);
+        s.uneven = false; /* which SM gets a long CTA is a matter of order on GPUs, too */
+        say(&s, name, sizeof name);
+        const uint64_t f = 2 * (uint64_t)rng_below(&state, 128) + 1;
+        const double t = plain_cycles(&s, in_order | ITERATIONS, s.grid),
+                     other = plain_cycles(&s, f << 32 | ITERATIONS, s.grid);
+        cr_expect(fabs(other - t) <= fmax(0.05, tolerance(&s) - 1) * t,
+                  "%s: %g cycles, permuted by %u %g", name, t, (unsigned)f, other);
+    }
+}
+
+/* A random part of the machine is slower. */
+static struct emu_gpu slower(const struct emu_gpu *g, uint64_t *state)
+{
+    struct emu_gpu x = *g;
+    const double by = 1.1 + 2.9 * rng_below(state, 1000) / 1000;
+    switch (rng_below(state, 8)) {
+    case 0: x.dram_mhz /= by, x.dram_bandwidth /= by, x.dram_row_cycle /= by; break;
+    case 1: x.l2_bandwidth /= by; break;
+    case 2: x.sm_bandwidth /= by; break;
+    case 3: x.l1_bandwidth /= by; break;
+    case 4: x.int_lanes /= by; break;
+    case 5: x.shared_latency *= by; break;
+    case 6: x.dram_latency *= by; break;
+    default: x.l2_latency *= by, x.dram_latency *= by; break;
+    }
+    return x;
+}
+
+Test(random_laws, a_slower_machine_never_takes_less, .timeout = 1200)
+{
+    uint64_t state = 3;
+    char name[300];
+    for (uint64_t n = kernels_tried(); n; n--) {
+        const struct shape s = random_shape(&state);
+        const struct emu_gpu *g = emu_gpu_find(s.gpu);
+        struct kernel k = kernel_of(&s);
+        const struct emu_counts *c = counts_after(&k, &s, in_order | ITERATIONS, s.grid);
+        say(&s, name, sizeof name);
+        const double t = cycles_on(c, g);
+        for (int i = 0; i < CHANGES; i++) {
+            const struct emu_gpu other = slower(g, &state);
+            const double then = cycles_on(c, &other);
+            cr_expect(then >= t / tolerance(&s), "%s: %g cycles, %g on a slower machine", name, t,
+                      then);
+        }
+        kernel_free(&k);
+    }
+}
+
+/* The longest warp has 4 ITERATIONS; each of its multiplications waits for the one before. */
+Test(random_laws, no_estimate_is_below_its_bounds, .timeout = 1200)
+{
+    uint64_t state = 4;
+    char name[300];
+    for (uint64_t n = kernels_tried(); n; n--) {
+        const struct shape s = random_shape(&state);
+        const struct emu_gpu *g = emu_gpu_find(s.gpu);
+        struct kernel k = kernel_of(&s);
+        const struct emu_counts *c = counts_after(&k, &s, in_order | ITERATIONS, s.grid);
+        const struct emu_events *e = &c->phases[0].total;
+        struct timing_machine m;
+        (void)machine_of(g, &m);
+        const double
+            t = cycles_on(c, g),
+            warps = s.grid * s.block / 32.0,
+            issue = (double)e->warp_instructions / (m.sms * m.schedulers * m.issue),
+            chain = 4.0 * ITERATIONS * s.chain * m.latency[PTX_COST_IMAD],
+            /* of all atomics 5/2 ITERATIONS of each warp, on the busiest word its part of the warps */
+            word = s.atomics * 2.5 * ITERATIONS * 32 * ceil(warps / s.words) * m.atomic_interval,
+            dram = (double)e->cache.dram_reads * m.dram_interval / m.channels;
+        say(&s, name, sizeof name);
+        cr_expect(t >= 0.99 * issue, "%s: %g cycles, schedulers issue for %g", name, t, issue);
+        cr_expect(t >= 0.99 * chain, "%s: %g cycles, a chain takes %g", name, t, chain);
+        cr_expect(t >= 0.99 * word, "%s: %g cycles, a word takes %g", name, t, word);
+        cr_expect(t >= 0.99 * dram, "%s: %g cycles, DRAM takes %g", name, t, dram);
+        kernel_free(&k);
+    }
+}
