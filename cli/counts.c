@@ -1,5 +1,6 @@
 #include "cli/counts.h"
 
+#include "cli/fidelity.h"
 #include "cli/json.h"
 #include "session/event_stream.h"
 
@@ -9,12 +10,13 @@
 
 enum { LINES_SHOWN = 20, TEXT_SHOWN = 60 };
 
-bool counts_begin(struct counts *c, const char *path, bool profile)
+bool counts_begin(struct counts *c, const char *path, bool profile, bool fidelity)
 {
     *c = (struct counts){.path = path, .estimates = c->estimates, .traces = c->traces};
     if (c->estimates) c->times = estimate_cache_new();
     if (c->traces && !(c->writer_of_traces.file = fopen(c->traces, "ab"))) return false;
     if (profile) c->profile = emu_profile_new();
+    if (fidelity) c->fidelity = emu_fidelity_new();
     if (!path) return true;
     if (!replacement_open(&c->file, path)) return replacement_close(&c->file, false);
     emu_counts_begin(&c->writer, c->file.out);
@@ -26,6 +28,7 @@ void counts_launch(struct counts *c, const struct emu_counts *counts, bool ended
     if (!c || !counts) return;
     if (c->path) emu_counts_add(&c->writer, counts);
     if (c->profile) emu_profile_add(c->profile, counts);
+    if (c->fidelity) emu_fidelity_add(c->fidelity, counts);
     struct event e = {.kind = EVENT_ESTIMATE};
     for (; counts && (c->estimates || c->traces); counts = counts->next) {
         if (c->estimates && estimate_cache_get(c->times, counts, &e.estimate)) {
@@ -46,6 +49,7 @@ bool counts_end(struct counts *c, bool ok)
 void counts_free(struct counts *c)
 {
     emu_profile_free(c->profile);
+    emu_fidelity_free(c->fidelity);
     estimate_cache_free(c->times);
     if (c->writer_of_traces.file) (void)fclose(c->writer_of_traces.file);
 }
@@ -78,9 +82,8 @@ static void print_ratio(int width, int digits, uint64_t a, uint64_t b, double sc
     else printf(" %*s", width, "-");
 }
 
-void counts_print(const struct counts *c)
+static void print_profile(const struct counts *c)
 {
-    if (!counts_profiling(c)) return;
     size_t n;
     uint64_t all = 0;
     const struct emu_profile_line *lines = emu_profile_lines(c->profile, &n);
@@ -101,6 +104,12 @@ void counts_print(const struct counts *c)
         printf("  %s:%u%s%s\n", l->file, l->line, *text ? "  " : "", text);
     }
     if (n > LINES_SHOWN) printf("%zu lines more\n", n - LINES_SHOWN);
+}
+
+void counts_print(const struct counts *c)
+{
+    if (counts_profiling(c)) print_profile(c);
+    if (c) fidelity_print(c->fidelity);
 }
 
 static void set(json_t *o, const char *key, uint64_t value)

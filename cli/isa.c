@@ -14,6 +14,9 @@ static const struct command_option options[] = {
      .help = "json: one document.",
      .id = 'f'},
     {.name = "refused", .help = "Only forms that are refused, each with the reason.", .id = 'r'},
+    {.name = "inexact",
+     .help = "Only forms whose result PTX leaves to the hardware, each with the bound.",
+     .id = 'i'},
 };
 
 /* "mul" chooses mul, mul.lo, mul.wide ..., not mul24. */
@@ -31,10 +34,11 @@ static void print_form(const struct heddle_form *f)
     printf("%s%s\n    operands %s\n    PTX %s  target %s  %s  %s%s\n", f->name, f->modifiers,
            f->operands[0] ? f->operands : "none", version, target, f->unit,
            f->refused ? "refused: " : "accepted", f->refused ? f->refused : "");
+    if (f->inexact) printf("    PTX allows: %s\n", f->inexact);
 }
 
 /* No form was shown of what is called so. */
-static int none(const char *name)
+static int none(const char *name, bool refused, bool inexact)
 {
     struct text_nearest near = {.text = name, .length = strlen(name)};
     bool known = false;
@@ -43,7 +47,11 @@ static int none(const char *name)
         known |= chosen(&f, name);
         text_nearest_try(&near, f.name);
     }
-    if (known) fprintf(stderr, "heddle isa: no form of '%s' is refused\n", name);
+    if (known)
+        fprintf(stderr, "heddle isa: no form of '%s' is %s\n", name,
+                refused && inexact ? "refused and inexact"
+                : refused          ? "refused"
+                                   : "inexact");
     else
         fprintf(stderr, "heddle isa: no instruction is called '%s'%s%s%s\n", name,
                 near.best ? "; did you mean '" : "", near.best ? near.best : "",
@@ -53,11 +61,12 @@ static int none(const char *name)
 
 static int isa(int argc, char **argv)
 {
-    bool json = false, refused = false;
+    bool json = false, refused = false, inexact = false;
     struct words w = {.command = &command_isa, .argc = argc, .argv = argv};
     for (int id; (id = words_next(&w));) {
         if (id == 'f' && !option_format(command, w.value, &json)) return EXIT_USAGE;
         if (id == 'r') refused = true;
+        if (id == 'i') inexact = true;
     }
     if (w.wrong) return EXIT_USAGE;
     argv++;
@@ -68,14 +77,15 @@ static int isa(int argc, char **argv)
     size_t shown = 0, rejected = 0;
     for (size_t i = 0; i < heddle_form_count(); i++) {
         struct heddle_form f = heddle_form(i);
-        if (!chosen(&f, name) || (refused && !f.refused)) continue;
+        if (!chosen(&f, name) || (refused && !f.refused) || (inexact && !f.inexact)) continue;
         shown++;
         rejected += f.refused != NULL;
         if (json)
-            json_array_append_new(list, json_pack("{ss, ss, ss, si, ss, ss, ss?}", "name", f.name,
-                                                  "modifiers", f.modifiers, "operands", f.operands,
-                                                  "since", f.since, "target", f.target, "unit",
-                                                  f.unit, "refused", f.refused));
+            json_array_append_new(list,
+                                  json_pack("{ss, ss, ss, si, ss, ss, ss?, ss?}", "name", f.name,
+                                            "modifiers", f.modifiers, "operands", f.operands,
+                                            "since", f.since, "target", f.target, "unit", f.unit,
+                                            "refused", f.refused, "inexact", f.inexact));
         else print_form(&f);
     }
     if (json) {
@@ -85,7 +95,7 @@ static int isa(int argc, char **argv)
         printf("%zu forms, %zu accepted, %zu refused\n", shown, shown - rejected, rejected);
     }
     json_decref(list);
-    if (!shown && name) return none(name);
+    if (!shown && name) return none(name, refused, inexact);
     return finish_output(command, EXIT_FINE);
 }
 

@@ -1,6 +1,7 @@
 /* The document of `heddle run --format=json`: docs/run-json.md. All that differs between two runs of the
  * same thing is in `time`. */
 #include "cli/counts.h"
+#include "cli/fidelity.h"
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/watch_report.h"
@@ -137,6 +138,8 @@ void report_print_json(const struct report *r, double seconds)
     json_object_set_new(o, "read_back_digest", r->note ? json_hex(r->read_back) : json_null());
     if (counts_profiling(r->counts))
         json_object_set_new(o, "profile", counts_profile_json(r->counts));
+    if (r->counts && r->counts->fidelity)
+        json_object_set_new(o, "fidelity", fidelity_json(r->counts->fidelity));
     json_t *writes = watch_report_json(r->watches);
     if (writes) {
         json_object_set_new(o, "writes", writes);

@@ -135,12 +135,14 @@ static bool begin_counts(struct report *r, const struct run_options *o,
                          struct heddle_device_options *device)
 {
     const struct run_option *file = run_option_find(o, OPTION_COUNTS);
-    const bool profile = run_option_find(o, OPTION_PROFILE) != NULL;
+    const bool profile = run_option_find(o, OPTION_PROFILE) != NULL,
+               fidelity = run_option_find(o, OPTION_FIDELITY) != NULL;
     const char *path = file ? arena_copy(o->arena, file->value.text, file->value.length) : NULL;
     device->trace = r->counts->estimates != NULL;
-    device->count = device->caches = path || profile || device->trace;
+    device->caches = path || profile || device->trace;
+    device->count = device->caches || fidelity;
     device->phases = path != NULL;
-    if (counts_begin(r->counts, path, profile)) return true;
+    if (counts_begin(r->counts, path, profile, fidelity)) return true;
     report_fail(r, EXIT_USAGE, "heddle run: cannot write '%s': %s\n", path, strerror(errno));
     return false;
 }
@@ -194,7 +196,8 @@ static int run_program(struct run_options *o, char **argv, struct report *r,
     const bool ok = run_options_settings(o, &settings) && order_fits(o, &settings);
     settings_to_device(&settings, &device);
     if (ok && watch_report_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
-        (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL);
+        (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL,
+                           run_option_find(o, OPTION_FIDELITY) != NULL);
         const int status = recording_of_program(r->recording, &device)
                                ? program_run(o, argv, r, events)
                                : r->status;

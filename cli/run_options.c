@@ -61,6 +61,13 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
      .id = OPTION_PROFILE,
      .targets = TARGET_ANY,
      .one_run = true},
+    {.name = "fidelity",
+     .help =
+         "Print how many of the executed instructions have one right result, and for each other opcode and special "
+         "register what PTX allows.",
+     .id = OPTION_FIDELITY,
+     .targets = TARGET_ANY,
+     .one_run = true},
     {.name = "watch", .id = OPTION_WATCH, .targets = TARGET_ANY, .repeated = true, .one_run = true},
     {.name = "record", .id = OPTION_RECORD, .targets = TARGET_ANY, .one_run = true},
     {.name = "replay", .id = OPTION_REPLAY, .targets = TARGET_ANY, .one_run = true},

@@ -36,6 +36,7 @@ enum run_option_id {
     OPTION_QUIET,
     OPTION_COUNTS,
     OPTION_PROFILE,
+    OPTION_FIDELITY,
     OPTION_WATCH,
     OPTION_RECORD,
     OPTION_REPLAY,
@@ -81,7 +82,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 32, CHECK_OPTION_COUNT = 16 };
+enum { RUN_OPTION_COUNT = 33, CHECK_OPTION_COUNT = 16 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

@@ -179,11 +179,13 @@ struct running {
 
 static bool prepare(struct running *r, struct event_stream *events)
 {
-    const bool profile = counts_profiling(r->report->counts);
+    const struct counts *counts = r->report->counts;
+    const bool profile = counts_profiling(counts), fidelity = counts && counts->fidelity;
     r->events = events ? events : event_stream_new();
     if (!r->events) return false;
     event_stream_want(r->events, EVENTS_TOTALS | (r->report->json ? EVENTS_LAUNCHES : 0u) |
-                                     (profile ? EVENTS_PROFILE : 0u));
+                                     (profile ? EVENTS_PROFILE : 0u) |
+                                     (fidelity ? EVENTS_FIDELITY : 0u));
     if (!event_stream_pass_on(r->events)) return false;
     return !r->report->json || (r->printed = memfd_create("heddle", 0)) >= 0;
 }
@@ -225,6 +227,7 @@ static void read_events(struct running *r)
             break;
         case EVENT_MESSAGE: buf_puts(&report->messages, e.text); break;
         case EVENT_PROFILE_LINE: emu_profile_add_lines(report->counts->profile, &e.line, 1); break;
+        case EVENT_FIDELITY: emu_fidelity_add_line(report->counts->fidelity, &e.fidelity); break;
         case EVENT_WRITE:
         case EVENT_WRITES_LEFT_OUT: watch_report_add_event(report->watches, &e); break;
         default: break; /* of `heddle estimate`, which reads them */

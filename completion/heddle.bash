@@ -16,18 +16,18 @@ _heddle_words() # [the first word of a command]
 _heddle_options() # COMMAND
 {
     case $1 in
-    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
+    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --format --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
-    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
@@ -38,7 +38,7 @@ _heddle_options() # COMMAND
     'ptx stats') echo "--format --help";;
     'ptx cfg') echo "--kernel --brief --help";;
     'bench') echo "--threads --mode --beside --format --json --help";;
-    'isa') echo "--format --refused --help";;
+    'isa') echo "--format --refused --inexact --help";;
     'orders') echo "--format --help";;
     'gpus') echo "--help";;
     'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;

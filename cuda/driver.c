@@ -386,6 +386,7 @@ static void reset(void)
     for (size_t i = 0; i < CALL_COUNT; i++) free(driver.calls[i].sites);
     caller_drop_notes();
     emu_profile_free(driver.reports.profile);
+    emu_fidelity_free(driver.reports.fidelity);
     estimate_cache_free(driver.reports.estimates);
     free(driver.memory.allocations);
     free(driver.objects.table);

@@ -30,6 +30,7 @@ static bool open_events(const char *text)
     struct driver_reports *const r = &driver.reports;
     r->events = event_stream_open(text);
     if (event_stream_wants(r->events, EVENTS_PROFILE)) r->profile = emu_profile_new();
+    if (event_stream_wants(r->events, EVENTS_FIDELITY)) r->fidelity = emu_fidelity_new();
     if (event_stream_wants(r->events, EVENTS_ESTIMATES)) r->estimates = estimate_cache_new();
     r->run_log = run_log_open(r->events);
     r->communication = communication_log_open(r->events);
@@ -68,7 +69,8 @@ static bool open_private(struct emu_config *c)
         driver_say("heddle: %s=%s: only 'heddle' sets this variable\n", variables[i].name, text);
         ok = false;
     }
-    c->count |= event_stream_wants(r->events, EVENTS_TOTALS | EVENTS_LAUNCHES | EVENTS_PROFILE);
+    c->count |= event_stream_wants(r->events, EVENTS_TOTALS | EVENTS_LAUNCHES | EVENTS_PROFILE |
+                                                  EVENTS_FIDELITY);
     c->caches |= r->profile != NULL;
     c->trace |= r->estimates || r->traces.file;
     if (r->run_log) c->print = print, c->print_self = r->run_log;

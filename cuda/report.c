@@ -8,6 +8,7 @@
 #include "cuda/repeats.h"
 #include "cuda/watch_points.h"
 
+#include "emu/fidelity.h"
 #include "emu/profile.h"
 #include "model/estimate_cache.h"
 #include "session/communication_log.h"
@@ -137,6 +138,7 @@ void driver_report_launch(const struct launch_record *l)
     if (event_stream_wants(r->events, EVENTS_LAUNCHES))
         event_write(r->events, &(struct event){.kind = EVENT_LAUNCH, .launch = *l});
     if (r->profile) emu_profile_add(r->profile, l->counts);
+    if (r->fidelity) emu_fidelity_add(r->fidelity, l->counts);
     if (r->counts_path) emu_counts_add(&r->counts, l->counts);
     if (r->estimates || r->traces.file) report_estimates(l->counts, l->fault == EMU_OK);
     say_findings(l);
@@ -187,6 +189,18 @@ static void report_profile(void)
                     &(struct event){.kind = EVENT_PROFILE_LINE, .line = lines[i]});
 }
 
+static void report_fidelity(void)
+{
+    size_t n;
+    if (!driver.reports.fidelity) return;
+    const struct emu_fidelity_line all = emu_fidelity_all(driver.reports.fidelity),
+                                   *lines = emu_fidelity_lines(driver.reports.fidelity, &n);
+    event_write(driver.reports.events, &(struct event){.kind = EVENT_FIDELITY, .fidelity = all});
+    for (size_t i = 0; i < n; i++)
+        event_write(driver.reports.events,
+                    &(struct event){.kind = EVENT_FIDELITY, .fidelity = lines[i]});
+}
+
 static void report_timeline(void)
 {
     struct driver_reports *const r = &driver.reports;
@@ -213,6 +227,7 @@ void driver_report_end(void)
     repeats_say();
     if (!driver.configured) driver_report_leaks();
     report_profile();
+    report_fidelity();
     report_timeline();
     watch_points_end();
     say_suppressed();

@@ -20,6 +20,7 @@
 
 struct communication_log;
 struct run_log;
+struct emu_fidelity;
 struct emu_profile;
 struct event_stream;
 struct estimate_cache;
@@ -31,6 +32,7 @@ struct driver_reports {
     char *counts_path;                       /* of HEDDLE_COUNTS; NULL: not asked for */
     struct emu_counts_writer counts;         /* with it */
     struct emu_profile *profile;             /* NULL: not asked for */
+    struct emu_fidelity *fidelity;           /* likewise */
     struct estimate_cache *estimates;        /* NULL: launches are not estimated */
     struct timeline timeline;                /* with it: the clock of CUDA's events */
     struct trace_writer traces; /* of HEDDLE_ESTIMATE_TRACES; without a file: not asked for */

@@ -57,9 +57,12 @@ struct emu_instruction {           /* a PTX instruction of the kernel or of what
     const char *function, *module; /* module: the name of the PTX text */
     const char *file;              /* of the source, from .loc; NULL: unknown */
     uint32_t line, source_line;    /* of the PTX; of the source, 0: unknown */
-    uint64_t warp, thread;         /* times it was issued; lanes that executed it */
-    uint64_t off;                  /* lanes that its guard predicate disabled */
-    uint64_t divergent;            /* of a branch: times that lanes of a warp diverged */
+    /* ptx/accuracy.h: the kind; of what is not exact its name ("ex2.approx.f32", "%clock") and what is left open. */
+    uint8_t accuracy;
+    const char *inexact, *left_open; /* NULL: it is exact */
+    uint64_t warp, thread;           /* times it was issued; lanes that executed it */
+    uint64_t off;                    /* lanes that its guard predicate disabled */
+    uint64_t divergent;              /* of a branch: times that lanes of a warp diverged */
     uint64_t accesses, bytes,
         sectors;               /* global memory: warp accesses; bytes requested; sectors touched */
     uint64_t shared, passes;   /* shared memory: warp accesses; passes over the banks */

@@ -544,6 +544,8 @@ struct heddle_form {
     const char *target;    /* "70", "90a", ""; see ptx/isa.h */
     const char *unit;
     const char *refused; /* why Heddle does not execute it; NULL: it does */
+    /* What the ISA leaves to the hardware: "2 ulp". NULL: the form has one right result. */
+    const char *inexact;
 };
 size_t heddle_form_count(void);
 struct heddle_form heddle_form(size_t i);

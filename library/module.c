@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "ptx/accuracy.h"
 #include "ptx/cfg.h"
 #include "ptx/flow.h"
 #include "ptx/link.h"
@@ -540,5 +541,6 @@ struct heddle_form heddle_form(size_t i)
         .target = f->sm,
         .unit = ptx_unit_name((enum ptx_unit)f->unit),
         .refused = f->refused,
+        .inexact = ptx_form_accuracy((enum ptx_form)i).text,
     };
 }

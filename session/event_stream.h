@@ -29,6 +29,7 @@
 #ifndef HEDDLE_SESSION_EVENT_STREAM_H
 #define HEDDLE_SESSION_EVENT_STREAM_H
 
+#include "emu/fidelity.h"
 #include "emu/profile.h"
 #include "model/launch_estimate.h"
 #include "session/launch_record.h"
@@ -52,6 +53,7 @@ enum events_wanted {
     /* No events, but an attachment (session/communication_log.h), of this unit times enum communication_unit. */
     EVENTS_COMMUNICATION = 64,
     EVENTS_COMMUNICATION_UNIT = 128, /* and 256 */
+    EVENTS_FIDELITY = 512,           /* EVENT_FIDELITY at the end; launches are counted */
     EVENTS_TASK = 32, /* no events: the first one is EVENT_TASK, for the process that runs */
 };
 
@@ -89,6 +91,7 @@ enum event_kind {
     EVENT_LAUNCH,          /* a launch has ended: `launch` */
     EVENT_MESSAGE,         /* to the user, by Heddle: `text` */
     EVENT_PROFILE_LINE,    /* `line` */
+    EVENT_FIDELITY,        /* `fidelity` */
     EVENT_WRITE,           /* to a place that is watched: `write` */
     EVENT_WRITES_LEFT_OUT, /* `count`: writes beyond EVENTS_MOST_WRITES */
     EVENT_ESTIMATE,        /* a launch was estimated: `estimate` */
@@ -144,6 +147,7 @@ struct event {
     union {
         struct launch_record launch;
         struct emu_profile_line line;
+        struct emu_fidelity_line fidelity;
         struct event_write write;
         struct launch_estimate estimate;
         struct event_finding finding;

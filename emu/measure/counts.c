@@ -8,6 +8,7 @@
 #include "emu/measure/report.h"
 #include "emu/order.h"
 #include "emu/sched/launch.h"
+#include "ptx/accuracy.h"
 #include "ptx/link.h"
 #include "ptx/ptx.h"
 
@@ -184,6 +185,11 @@ static struct emu_instruction *instructions(struct arena *a, const struct emu_ma
                                             .source_line = q->source_line,
                                             .warp = blocks[q->block].warps,
                                             .thread = blocks[q->block].lanes};
+        const struct ptx_accuracy of = ptx_inst_accuracy(q->inst);
+        if (of.kind == PTX_EXACT || !list[pc].warp) continue;
+        list[pc].accuracy = (uint8_t)of.kind;
+        list[pc].inexact = arena_copy(a, of.name, of.name_length);
+        list[pc].left_open = of.text;
     }
     for (u32 i = 1; i < p->site_count; i++) {
         struct emu_instruction *to = &list[p->sites[i].pc];

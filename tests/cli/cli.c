@@ -591,7 +591,8 @@ Test(cli, isa_json)
     size_t i, refused = 0;
     json_array_foreach(j, i, f)
     {
-        has_fields("a form", f, "name:s modifiers:s operands:s since:i target:s unit:s refused:s?");
+        has_fields("a form", f,
+                   "name:s modifiers:s operands:s since:i target:s unit:s refused:s? inexact:s?");
         refused += json_is_string(json_object_get(f, "refused"));
     }
     json_decref(j);

@@ -371,6 +371,9 @@ Test(program, is_profiled, .init = program_start_runs, .fini = program_stop)
     expect_output("\"profile\": [");
     expect_output("\"file\": \"<PTX in app>\"");
     expect_output("\"warp_instructions\": 8");
+    /* A program's process sends what it counted. */
+    cr_expect_eq(sh("'%s' run --fidelity ./app", heddle), 0);
+    expect_output(" thread instructions have one right result (");
 }
 
 /* A setting means the same to a program as to a kernel file: one table reads it in both processes. */

@@ -1,0 +1,34 @@
+/* emu/fidelity.h: how many executed instructions give the same bits on every GPU, and what the others leave open.
+ *
+ *     struct emu_fidelity *f = emu_fidelity_new();
+ *     emu_fidelity_add(f, report->counts);                       // after each launch
+ *     struct emu_fidelity_line all = emu_fidelity_all(f);
+ *     size_t n;
+ *     const struct emu_fidelity_line *l = emu_fidelity_lines(f, &n);   // those that are not exact, the most frequent first
+ *     emu_fidelity_free(f);
+ *
+ * Exact says of an instruction that its result follows from its operands (ptx/accuracy.h). Whether its operands depend on
+ * an instruction that is not exact, or on the order of execution, is another question. */
+#ifndef HEDDLE_EMU_FIDELITY_H
+#define HEDDLE_EMU_FIDELITY_H
+
+#include "emu/counts.h"
+
+struct emu_fidelity_line {
+    const char *name;      /* "ex2.approx.f32", "%clock"; NULL: all instructions */
+    const char *text;      /* what is left open: "2 ulp" */
+    uint64_t kind;         /* enum ptx_accuracy_kind */
+    uint64_t warp, thread; /* instructions */
+};
+
+struct emu_fidelity;
+struct emu_fidelity *emu_fidelity_new(void);
+void emu_fidelity_free(struct emu_fidelity *f); /* NULL is allowed */
+void emu_fidelity_add(struct emu_fidelity *f, const struct emu_counts *c);
+void emu_fidelity_add_line(struct emu_fidelity *f, const struct emu_fidelity_line *l); /* copied */
+/* All instructions, exact or not. */
+struct emu_fidelity_line emu_fidelity_all(const struct emu_fidelity *f);
+/* Valid until the next call of this or an _add function. */
+const struct emu_fidelity_line *emu_fidelity_lines(struct emu_fidelity *f, size_t *count);
+
+#endif
