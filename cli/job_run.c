@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "cli/placement_report.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/report.h"
@@ -56,7 +57,9 @@ static bool load(struct runner *r)
     }
     if (!ok) return false;
     r->device = heddle_device_new(&job->device);
-    device_watch(r->device, r->report->watch);
+    const struct placement_report *placement = r->report->placement;
+    device_watch(r->device,
+                 placement && placement->placement ? &placement->watch : r->report->watch);
     device_log_communication(r->device, r->report->communication);
     if (heddle_device_load(r->device, r->modules, job->module_count)) return true;
     report_fail(r->report, EXIT_INPUT, "heddle run: %s\n", heddle_device_error(r->device));

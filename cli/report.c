@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cli/counts.h"
+#include "cli/placement_report.h"
 #include "cli/progress.h"
 #include "cli/watch_report.h"
 
@@ -160,6 +161,7 @@ static void print_text(const struct report *r)
                r->comparison_count == 1 ? "" : "s");
     if (r->note) printf("%s\n", r->note);
     watch_report_print(r->watches);
+    placement_report_print(r->placement);
     counts_print(r->counts);
 }
 

@@ -14,6 +14,7 @@
 
 struct communication_log;
 struct device_watch;
+struct placement_report;
 struct progress;
 
 struct report {
@@ -26,6 +27,7 @@ struct report {
     const struct device_watch *watch;
     struct recording *recording;
     struct watch_report *watches;            /* NULL: nothing is watched */
+    struct placement_report *placement;      /* NULL: it is not asked for */
     struct communication_log *communication; /* of `heddle communication`; NULL */
     double started;
     int status;         /* an exit code: the first thing that went wrong */

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/counts.h"
 #include "cli/job_file.h"
+#include "cli/placement_report.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/report.h"
@@ -171,7 +172,8 @@ void run_target(struct report *r, struct run_options *o)
         bad_call(r, o);
         return;
     }
-    if ((r->watches && !watch_report_read(r->watches, o, r)) ||
+    if ((r->placement && !placement_report_read(r->placement, o)) ||
+        (r->watches && !watch_report_read(r->watches, o, r)) ||
         (r->recording && !recording_read(r->recording, o, r))) {
         bad_call(r, o);
         return;
@@ -227,6 +229,7 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
                             .traces = estimating ? getenv(CUDA_TRACES) : NULL};
     struct watch_report watches = {0};
     struct recording recording = {0};
+    struct placement_report placement = {0};
     bool ok = run_options_read(&o, argc, argv);
     struct report r = {
         .arena = arena,
@@ -236,6 +239,7 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
         .name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length),
         .counts = &counts,
         .watches = &watches,
+        .placement = &placement,
         .recording = &recording};
     report_begin(&r);
     if (ok && o.kind == TARGET_PROGRAM) {
@@ -255,6 +259,7 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
     int status = report_end(&r);
     counts_free(&counts);
     watch_report_free(&watches);
+    placement_report_free(&placement);
     arena_free(arena);
     return status;
 }

@@ -41,6 +41,9 @@ enum run_option_id {
     OPTION_RECORD,
     OPTION_REPLAY,
     OPTION_REQUIRE_SUPPORTED,
+    OPTION_MEMORY_MAP,
+    OPTION_DISTRIBUTE,
+    OPTION_PARTITIONS,
     OPTION_SETTING, /* session/settings.h */
     /* of `heddle check` alone */
     OPTION_CHECK,
@@ -82,7 +85,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 33, CHECK_OPTION_COUNT = 16 };
+enum { RUN_OPTION_COUNT = 36, CHECK_OPTION_COUNT = 16 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cli/placement_report.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/report.h"
@@ -79,6 +80,8 @@ static void before(void *self, const char *kernel, struct emu_launch *l)
         l->observers = list;
         l->observer_count = 1;
     }
+    if (r->placement && r->placement->placement)
+        r->placement->watch.before(r->placement, cuda_device_emu(), kernel, l);
     if (r->watch && r->watch->before)
         r->watch->before(r->watch->self, cuda_device_emu(), kernel, l);
 }

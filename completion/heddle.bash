@@ -16,18 +16,18 @@ _heddle_words() # [the first word of a command]
 _heddle_options() # COMMAND
 {
     case $1 in
-    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
+    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --format --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
-    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
@@ -65,6 +65,9 @@ _heddle_values() # COMMAND --OPTION
     'run --watch') echo "";;
     'run --record') echo "FILE";;
     'run --replay') echo "FILE";;
+    'run --memory-map') echo "";;
+    'run --distribute') echo "";;
+    'run --partitions') echo "";;
     'run --kernel') echo "";;
     'run --grid') echo "";;
     'run --block') echo "";;
@@ -128,6 +131,9 @@ _heddle_values() # COMMAND --OPTION
     'estimate --watch') echo "";;
     'estimate --record') echo "FILE";;
     'estimate --replay') echo "FILE";;
+    'estimate --memory-map') echo "";;
+    'estimate --distribute') echo "";;
+    'estimate --partitions') echo "";;
     'estimate --kernel') echo "";;
     'estimate --grid') echo "";;
     'estimate --block') echo "";;
@@ -157,6 +163,9 @@ _heddle_values() # COMMAND --OPTION
     'compare --watch') echo "";;
     'compare --record') echo "FILE";;
     'compare --replay') echo "FILE";;
+    'compare --memory-map') echo "";;
+    'compare --distribute') echo "";;
+    'compare --partitions') echo "";;
     'compare --kernel') echo "";;
     'compare --grid') echo "";;
     'compare --block') echo "";;
@@ -194,6 +203,9 @@ _heddle_values() # COMMAND --OPTION
     'report --watch') echo "";;
     'report --record') echo "FILE";;
     'report --replay') echo "FILE";;
+    'report --memory-map') echo "";;
+    'report --distribute') echo "";;
+    'report --partitions') echo "";;
     'report --kernel') echo "";;
     'report --grid') echo "";;
     'report --block') echo "";;
@@ -223,6 +235,9 @@ _heddle_values() # COMMAND --OPTION
     'advise --watch') echo "";;
     'advise --record') echo "FILE";;
     'advise --replay') echo "FILE";;
+    'advise --memory-map') echo "";;
+    'advise --distribute') echo "";;
+    'advise --partitions') echo "";;
     'advise --kernel') echo "";;
     'advise --grid') echo "";;
     'advise --block') echo "";;
@@ -257,6 +272,9 @@ _heddle_values() # COMMAND --OPTION
     'communication --watch') echo "";;
     'communication --record') echo "FILE";;
     'communication --replay') echo "FILE";;
+    'communication --memory-map') echo "";;
+    'communication --distribute') echo "";;
+    'communication --partitions') echo "";;
     'communication --kernel') echo "";;
     'communication --grid') echo "";;
     'communication --block') echo "";;
@@ -303,6 +321,9 @@ _heddle_values() # COMMAND --OPTION
     'trace record --watch') echo "";;
     'trace record --record') echo "FILE";;
     'trace record --replay') echo "FILE";;
+    'trace record --memory-map') echo "";;
+    'trace record --distribute') echo "";;
+    'trace record --partitions') echo "";;
     'trace record --kernel') echo "";;
     'trace record --grid') echo "";;
     'trace record --block') echo "";;

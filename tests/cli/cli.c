@@ -368,7 +368,7 @@ Test(cli, bash_completes)
     } cases[] = {
         {"heddle est", "estimate\n"},
         {"heddle ptx c", "check cfg\n"},
-        {"heddle run --mem", "--memory\n"},
+        {"heddle run --memo", "--memory --memory-map\n"},
         {"heddle run --divergence \"\"", "stack its\n"},
         {"heddle run --divergence = i", "its\n"},
         {"heddle run --gpu titan", "titanv titanx\n"},

@@ -1,0 +1,98 @@
+#include "cli/placement_report.h"
+
+#include "base/arena.h"
+#include "cli/json.h"
+#include "cli/run_options.h"
+#include "determinism/placement/placement.h"
+#include "emu/emu.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* device_watch.before: adds the observer to those of the launch. */
+static void before(void *self, struct emu *e, const char *kernel, struct emu_launch *l)
+{
+    struct placement_report *p = self;
+    size_t n = 0;
+    (void)kernel;
+    placement_device(p->placement, e);
+    free((void *)p->list);
+    p->list = calloc(l->observer_count + 1, sizeof *p->list);
+    if (!p->list) abort();
+    for (; n < l->observer_count; n++) p->list[n] = l->observers[n];
+    p->list[n++] = placement_observer(p->placement);
+    l->observers = p->list;
+    l->observer_count = n;
+}
+
+/* The text of an option; NULL: it was not given. */
+static const char *value_of(const struct run_options *o, enum run_option_id id, struct piece *at)
+{
+    const struct run_option *option = run_option_find(o, id);
+    if (!option) return NULL;
+    *at = option->value;
+    return arena_copy(o->arena, option->value.text, option->value.length);
+}
+
+static bool is_wrong(struct run_options *o, struct piece at, const char *why)
+{
+    diag_error(&o->diags, at.at, at.length, "%s", why);
+    return false;
+}
+
+bool placement_report_read(struct placement_report *p, struct run_options *o)
+{
+    struct piece at = {0}, at_distribute = {0}, at_partitions = {0};
+    struct placement_options options = {.partitions = 4, .nearest = true};
+    const char *map = value_of(o, OPTION_MEMORY_MAP, &at);
+    const char *distribute = value_of(o, OPTION_DISTRIBUTE, &at_distribute);
+    const char *partitions = value_of(o, OPTION_PARTITIONS, &at_partitions);
+    if (!map && (distribute || partitions))
+        return is_wrong(o, distribute ? at_distribute : at_partitions, "it needs --memory-map");
+    if (!map) return true;
+    const char *why = placement_read_map(map, &options);
+    if (why) return is_wrong(o, at, why);
+    if (distribute && strcmp(distribute, "nearest") != 0 && strcmp(distribute, "round-robin") != 0)
+        return is_wrong(o, at_distribute, "--distribute is nearest or round-robin");
+    options.nearest = !distribute || strcmp(distribute, "nearest") == 0;
+    uint64_t n = options.partitions;
+    if (partitions && !number_read(&o->diags, "--partitions", at_partitions, PLACEMENT_MOST, &n))
+        return false;
+    if (!n) return is_wrong(o, at_partitions, "there is at least one partition");
+    options.partitions = (uint32_t)n;
+    *p = (struct placement_report){.placement = placement_new(&options),
+                                   .watch = {.self = p, .before = before},
+                                   .map = map,
+                                   .distribute = options.nearest ? "nearest" : "round-robin",
+                                   .partitions = (unsigned long)n};
+    return true;
+}
+
+void placement_report_free(struct placement_report *p)
+{
+    placement_free(p->placement);
+    free((void *)p->list);
+}
+
+void placement_report_print(const struct placement_report *p)
+{
+    if (!p || !p->placement) return;
+    const struct placement_counts *c = placement_counts(p->placement);
+    const uint64_t all = c->local + c->remote;
+    printf("%lu partitions, %s, CTAs %s: %" PRIu64 " sectors local, %" PRIu64 " remote (%.2f %%)\n",
+           p->partitions, p->map, p->distribute, c->local, c->remote,
+           all ? 100 * (double)c->remote / (double)all : 0);
+    if (c->left_out)
+        printf("%" PRIu64 " sectors of launches with too many CTAs are left out\n", c->left_out);
+}
+
+json_t *placement_report_json(const struct placement_report *p)
+{
+    if (!p || !p->placement) return NULL;
+    const struct placement_counts *c = placement_counts(p->placement);
+    return json_pack("{ss, ss, si, so, so, so}", "memory_map", p->map, "distribute", p->distribute,
+                     "partitions", (int)p->partitions, "local_sectors", json_count(c->local),
+                     "remote_sectors", json_count(c->remote), "left_out_sectors",
+                     json_count(c->left_out));
+}

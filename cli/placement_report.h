@@ -1,0 +1,29 @@
+/* cli/placement_report.h: `heddle run --memory-map MAP`: local and remote sectors of a distributed memory
+ * (determinism/placement/placement.h). */
+#ifndef HEDDLE_CLI_PLACEMENT_REPORT_H
+#define HEDDLE_CLI_PLACEMENT_REPORT_H
+
+#include "library/device.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct placement;
+struct run_options;
+
+struct placement_report { /* zeros: nothing is counted */
+    struct placement *placement;
+    struct device_watch watch; /* for the launches */
+    const struct emu_observer **list;
+    const char *map, *distribute;
+    unsigned long partitions;
+};
+
+/* false after an error in o->diags. */
+bool placement_report_read(struct placement_report *p, struct run_options *o);
+void placement_report_free(struct placement_report *p);
+
+void placement_report_print(const struct placement_report *p);   /* NULL is allowed */
+json_t *placement_report_json(const struct placement_report *p); /* NULL: nothing was counted */
+
+#endif

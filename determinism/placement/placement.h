@@ -1,0 +1,52 @@
+/* determinism/placement/placement.h: which sectors of global memory are in the partition of the CTA that accesses them, for
+ * a memory that is distributed over partitions with SMs beside them (Archaeopteryx, NUMA).
+ *
+ *     struct placement_options o = {.map = PLACEMENT_BLOCK, .partitions = 4, .nearest = true};
+ *     struct placement *p = placement_new(&o);
+ *     launch.observers = (const struct emu_observer *[]){placement_observer(p)};
+ *     placement_device(p, emu);                     // before each launch: whose allocations they are
+ *     ... launches ...
+ *     printf("%llu of %llu are remote\n", placement_counts(p)->remote, ...);
+ *
+ * A launch is executed as ever: this only counts. A warp's access to global memory counts each 32-byte sector that it
+ * touches once; there is no cache. Callers: cli/placement_report.h. */
+#ifndef HEDDLE_DETERMINISM_PLACEMENT_H
+#define HEDDLE_DETERMINISM_PLACEMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum placement_map {                       /* which partition holds an address */
+                     PLACEMENT_INTERLEAVE, /* address / grain, modulo the partitions */
+                     PLACEMENT_BLOCK, /* each allocation in as many equal parts as there are partitions */
+                     PLACEMENT_BLOCK_CYCLIC, /* each allocation in grains, dealt in turn */
+};
+
+struct placement_options {
+    enum placement_map map;
+    uint64_t grain;      /* bytes; of BLOCK: not used */
+    uint32_t partitions; /* 1 to PLACEMENT_MOST */
+    /* A CTA runs in the partition that holds most of the sectors that it accesses, the lowest of several. false: in
+     * partition `CTA modulo partitions`. */
+    bool nearest;
+};
+enum { PLACEMENT_MOST = 1024 };
+
+/* Reads "interleave:256", "block", "blockcyclic:64K". NULL, or what is wrong with it. */
+const char *placement_read_map(const char *text, struct placement_options *out);
+
+struct placement_counts {
+    uint64_t local, remote; /* sectors, of all launches that have ended */
+    uint64_t left_out;      /* of launches with more CTAs than are kept apart */
+};
+
+struct emu;
+struct emu_observer;
+struct placement;
+struct placement *placement_new(const struct placement_options *o);
+void placement_free(struct placement *p); /* NULL is allowed */
+void placement_device(struct placement *p, const struct emu *e);
+const struct emu_observer *placement_observer(struct placement *p);
+const struct placement_counts *placement_counts(const struct placement *p);
+
+#endif
