@@ -339,6 +339,10 @@ CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t si
 void allocation_end(struct allocation *a, const char *by);
 /* With the check: a wrong address that a call which frees was given. */
 void allocation_say_wrong(const char *call, uint64_t address);
+/* With the check: a copy or fill, a "read" or "write", that does not stay inside one allocation. */
+void allocation_say_outside(const char *what, uint64_t address, size_t size);
+/* A pointer of the host's as the device has it, if it is into registered memory; any other as it is. */
+uint64_t allocation_device_address(uint64_t pointer);
 struct allocation *allocation_find(uint64_t address); /* that holds it; NULL */
 struct allocation *allocation_of_host(const void *pointer);
 void allocation_drop(struct CUctx_st *c, const char *by); /* all of a context's */

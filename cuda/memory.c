@@ -1,4 +1,4 @@
-/* Memory: the table of allocations, device memory, copies, fills, what a pointer is.
+/* Memory: the table of allocations, device memory, copies, what a pointer is.
  *
  * There is a unified address space: device addresses are numbers in the emulator's range, and the host has
  * nothing of its own there. Memory that the host shares (managed, pinned) it finds at the device's address;
@@ -51,8 +51,7 @@ struct allocation *allocation_of_host(const void *pointer)
     return NULL;
 }
 
-/* A pointer of the host's as the device has it, if it is into registered memory; any other as it is. */
-static uint64_t device_address(uint64_t pointer)
+uint64_t allocation_device_address(uint64_t pointer)
 {
     if (!driver.memory.registered || allocation_find(pointer)) return pointer;
     const struct allocation *a = allocation_of_host(pointer_of(pointer));
@@ -319,7 +318,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *size, CUdeviceptr ad
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r != CUDA_SUCCESS) return driver_end(r);
-    struct allocation *a = allocation_find(device_address(address));
+    struct allocation *a = allocation_find(allocation_device_address(address));
     if (!a) return driver_end(CUDA_ERROR_NOT_FOUND);
     if (base) *base = a->address;
     if (size) *size = a->size;
@@ -383,7 +382,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
     struct CUctx_st *c;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && (!value || attribute != CU_POINTER_ATTRIBUTE_SYNC_MEMOPS ||
-                              !allocation_find(device_address(address))))
+                              !allocation_find(allocation_device_address(address))))
         r = CUDA_ERROR_INVALID_VALUE;
     return driver_end(r);
 }
@@ -418,7 +417,7 @@ struct end { /* of a copy: host memory if host is set */
 
 static struct end in_device(CUdeviceptr address)
 {
-    return (struct end){.device = device_address(address)};
+    return (struct end){.device = allocation_device_address(address)};
 }
 
 /* Of the host: what it shares is better found among the device's, where its bounds are known. */
@@ -438,8 +437,7 @@ static struct end either(CUdeviceptr address)
     return e.host ? e : in_device(address);
 }
 
-/* With the check: a copy or fill that does not stay inside one allocation. */
-static void say_outside(const char *what, uint64_t address, size_t size)
+void allocation_say_outside(const char *what, uint64_t address, size_t size)
 {
     struct emu_allocation near;
     char where[1024], text[2048];
@@ -474,8 +472,8 @@ static CUresult copy(struct end to, struct end from, size_t size)
     if (ok && to.host && !from.host && driver.reports.run_log)
         run_log_copied(driver.reports.run_log, to.host, size);
     if (ok) return CUDA_SUCCESS;
-    if (to.device) say_outside("write", to.device, size);
-    if (from.device) say_outside("read", from.device, size);
+    if (to.device) allocation_say_outside("write", to.device, size);
+    if (from.device) allocation_say_outside("read", from.device, size);
     return CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -632,7 +630,7 @@ static bool is_inside(const struct box *b, const CUDA_MEMCPY3D *p, const char *w
         for (size_t y = 0; y < p->Height; y++) {
             const uint64_t row = row_of(b, y, z).device;
             if (emu_has(driver.emu, row, p->WidthInBytes)) continue;
-            say_outside(what, row, p->WidthInBytes);
+            allocation_say_outside(what, row, p->WidthInBytes);
             return false;
         }
     return true;
@@ -898,112 +896,4 @@ CUresult cuMemcpyAtoA_v2(CUarray to, size_t to_offset, CUarray from, size_t from
     if (!to || !from) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_span_in_stream(span_in_array(to, to_offset), span_in_array(from, from_offset), size,
                                NULL, false);
-}
-
-/* ---- fills ------------------------------------------------------------------------------------------------ */
-
-CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p)
-{
-    const unsigned width = p->elementSize;
-    if (width != 1 && width != 2 && width != 4) return CUDA_ERROR_INVALID_VALUE;
-    if (p->dst % width || (p->height > 1 && (p->pitch % width || p->pitch / width < p->width)))
-        return CUDA_ERROR_INVALID_VALUE;
-    if (p->width > SIZE_MAX / 4) return CUDA_ERROR_INVALID_VALUE;
-    for (size_t y = 0; p->width && y < p->height; y++) {
-        if (emu_has(driver.emu, p->dst + y * p->pitch, p->width * width)) continue;
-        say_outside("write", p->dst + y * p->pitch, p->width * width);
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    return CUDA_SUCCESS;
-}
-
-CUresult fill_execute(const CUDA_MEMSET_NODE_PARAMS *p)
-{
-    const size_t bytes = p->width * p->elementSize;
-    unordered_name("fill of %zu bytes", bytes * p->height);
-    for (size_t y = 0; bytes && y < p->height; y++) {
-        const uint64_t row = p->dst + y * p->pitch;
-        if (!emu_fill(driver.emu, row, &p->value, p->elementSize, p->width))
-            return CUDA_ERROR_INVALID_VALUE;
-        unordered_touch(row, bytes, TOUCHED_WRITE);
-    }
-    if (driver.reports.estimates)
-        timeline_copy(&driver.reports.timeline, driver.config.gpu, bytes * p->height, TIMELINE_SMS);
-    return CUDA_SUCCESS;
-}
-
-static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned width, size_t count,
-                     size_t rows, CUstream stream)
-{
-    struct CUctx_st *c;
-    struct work w;
-    CUresult r = driver_begin_on(stream, &c);
-    const CUDA_MEMSET_NODE_PARAMS p = {device_address(to), pitch, value, width, count, rows};
-    if (r == CUDA_SUCCESS) r = work_fill(&w, c, &p);
-    return stream_call(stream, r, c, &w, false);
-}
-
-CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
-                           size_t height, CUstream stream)
-{
-    return fill(to, pitch, value, 1, width, height, stream);
-}
-
-CUresult cuMemsetD2D16Async(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
-                            size_t height, CUstream stream)
-{
-    return fill(to, pitch, value, 2, width, height, stream);
-}
-
-CUresult cuMemsetD2D32Async(CUdeviceptr to, size_t pitch, unsigned value, size_t width,
-                            size_t height, CUstream stream)
-{
-    return fill(to, pitch, value, 4, width, height, stream);
-}
-
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream)
-{
-    return fill(to, 0, value, 1, count, 1, stream);
-}
-
-CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream)
-{
-    return fill(to, 0, value, 2, count, 1, stream);
-}
-
-CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream)
-{
-    return fill(to, 0, value, 4, count, 1, stream);
-}
-
-CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t count)
-{
-    return cuMemsetD8Async(to, value, count, NULL);
-}
-
-CUresult cuMemsetD16_v2(CUdeviceptr to, unsigned short value, size_t count)
-{
-    return cuMemsetD16Async(to, value, count, NULL);
-}
-
-CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count)
-{
-    return cuMemsetD32Async(to, value, count, NULL);
-}
-
-CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
-                         size_t height)
-{
-    return cuMemsetD2D8Async(to, pitch, value, width, height, NULL);
-}
-
-CUresult cuMemsetD2D16_v2(CUdeviceptr to, size_t pitch, unsigned short value, size_t width,
-                          size_t height)
-{
-    return cuMemsetD2D16Async(to, pitch, value, width, height, NULL);
-}
-
-CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width, size_t height)
-{
-    return cuMemsetD2D32Async(to, pitch, value, width, height, NULL);
 }

@@ -80,7 +80,7 @@ const CUlaunchAttributeValue *work_kernel_attribute(const struct work *w, CUlaun
 void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
                                const CUlaunchAttributeValue *value);
 
-/* launch.c and memory.c */
+/* launch.c, memory.c and fill.c */
 CUresult kernel_execute(struct work *w);
 CUresult copy_check(const CUDA_MEMCPY3D *p);
 CUresult copy_execute(const CUDA_MEMCPY3D *p);
