@@ -526,7 +526,8 @@ Test(program, that_hangs_is_ended, .init = program_start_runs, .fini = program_s
     /* what was not looked for to the end is not known to have no races */
     expect_check(
         "--run-timeout 3 --runs 1 --order native ./app 0 hangs-when-checked", 5,
-        "\nthe run that looks for races failed\n  the run was ended after 3 s (--run-timeout)");
+        "\nthe run that looks for races failed\n  heddle run --check race,atomicity --order native "
+        "--threads 1 ./app 0 hangs-when-checked\n  the run was ended after 3 s (--run-timeout)");
     cr_expect(strstr(said.data, "\n./app: failed\n"), "%s", said.data);
 }
 
