@@ -67,7 +67,7 @@ SONAME  := libheddle.so.0
 say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo install check-install test programs check format-check tidy layers check-clang check-same check-san check-tsan check-fuzz \
+.PHONY: all deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
         bench claims communication papers measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff man regs corpus format clean help
 
@@ -246,9 +246,9 @@ test:                           ## build and run every test; T='isa/*' runs some
 	@$(MAKE) --no-print-directory check-install
 
 programs: $(PROGRAMS)           ## the CUDA programs of the tests, into build/programs
-check:                          ## what a change must pass: format, tidy, layers, clang, same bits, sanitizers, fuzz
+check:                          ## what a change must pass: format, tidy, layers, sizes, clang, same bits, sanitizers, fuzz
 	@tools/deps.sh build test check
-	@$(MAKE) --no-print-directory format-check layers
+	@$(MAKE) --no-print-directory format-check layers sizes
 	@tools/beside.sh tools/tidy.sh $(MAKE) --no-print-directory check-clang check-same check-san check-tsan check-fuzz
 
 format-check:
@@ -256,6 +256,8 @@ format-check:
 layers:
 	tools/layers.sh
 	tools/where-is.sh
+sizes:
+	tools/size.sh
 tidy:
 	tools/tidy.sh
 check-clang: # warnings without optimisation, too, and what vector code does; ./heddle stays what it is

@@ -10,7 +10,7 @@ for purpose in "$@"; do
     build) packages="$packages gcc libc6-dev libpcre2-dev libjansson-dev libfyaml-dev zlib1g-dev \
         liblz4-dev libzstd-dev libgsl-dev libsqlite3-dev" ;;
     test) packages="$packages libcriterion-dev pkg-config" ;;
-    check) packages="$packages clang clang-format clang-tidy libclang-rt-14-dev chromium" ;;
+    check) packages="$packages clang clang-format clang-tidy libclang-rt-14-dev chromium pmccabe" ;;
     *) echo "deps.sh: unknown purpose '$purpose'" >&2; exit 2 ;;
     esac
 done
