@@ -1,7 +1,6 @@
 #include "cli/fidelity.h"
 
 #include "cli/json.h"
-#include "ptx/accuracy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,8 +24,8 @@ void fidelity_print(struct emu_fidelity *f)
         printf("%14s  %-28s  %-11s  %s\n", "thread instr", "instruction", "result",
                "what PTX allows");
     for (size_t i = 0; i < n; i++)
-        printf("%14" PRIu64 "  %-28s  %-11s  %s\n", list[i].thread, list[i].name,
-               ptx_accuracy_name((enum ptx_accuracy_kind)list[i].kind), list[i].text);
+        printf("%14" PRIu64 "  %-28s  %-11s  %s\n", list[i].thread, list[i].name, list[i].result,
+               list[i].text);
 }
 
 json_t *fidelity_json(struct emu_fidelity *f)
@@ -37,8 +36,7 @@ json_t *fidelity_json(struct emu_fidelity *f)
     for (size_t i = 0; i < n; i++) {
         json_t *l = json_object();
         json_object_set_new(l, "instruction", json_text(list[i].name));
-        json_object_set_new(l, "result",
-                            json_string(ptx_accuracy_name((enum ptx_accuracy_kind)list[i].kind)));
+        json_object_set_new(l, "result", json_string(list[i].result));
         json_object_set_new(l, "difference", json_text(list[i].text));
         json_object_set_new(l, "warp_instructions", json_count(list[i].warp));
         json_object_set_new(l, "thread_instructions", json_count(list[i].thread));

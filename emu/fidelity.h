@@ -17,7 +17,7 @@
 struct emu_fidelity_line {
     const char *name;      /* "ex2.approx.f32", "%clock"; NULL: all instructions */
     const char *text;      /* what is left open: "2 ulp" */
-    uint64_t kind;         /* enum ptx_accuracy_kind */
+    const char *result;    /* "approximate" or "left open" (ptx_accuracy_name) */
     uint64_t warp, thread; /* instructions */
 };
 

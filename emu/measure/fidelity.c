@@ -2,6 +2,7 @@
 #include "emu/fidelity.h"
 
 #include "base/arena.h"
+#include "ptx/accuracy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ void emu_fidelity_add_line(struct emu_fidelity *f, const struct emu_fidelity_lin
             f->lines[f->count++] = (struct emu_fidelity_line){
                 .name = arena_copy(f->arena, l->name, strlen(l->name)),
                 .text = arena_copy(f->arena, l->text, strlen(l->text)),
-                .kind = l->kind};
+                .result = arena_copy(f->arena, l->result, strlen(l->result))};
         }
         to = &f->lines[i];
     }
@@ -53,7 +54,8 @@ void emu_fidelity_add(struct emu_fidelity *f, const struct emu_counts *c)
             const struct emu_instruction *k = &c->instructions[i];
             struct emu_fidelity_line l = {.warp = k->warp, .thread = k->thread};
             emu_fidelity_add_line(f, &l);
-            l.name = k->inexact, l.text = k->left_open, l.kind = k->accuracy;
+            l.name = k->inexact, l.text = k->left_open;
+            l.result = ptx_accuracy_name((enum ptx_accuracy_kind)k->accuracy);
             if (l.name) emu_fidelity_add_line(f, &l);
         }
 }
