@@ -68,7 +68,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
-        bench claims communication papers measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims communication measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff man regs corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -147,8 +147,6 @@ $B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) 
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/calls: $B/tests/bench/calls.o $(RUNTIME) $(CUDA) $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CUDA_LIBS) $(LIB_LIBS)
-$B/tests/bench/claims: $B/tests/bench/claims.o $(SUITE) $(CUDA) $B/internal.a
-	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
 $B/ptxas-diff: $(DIFF) $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
@@ -301,11 +299,11 @@ timing: heddle ## fit the timing model's numbers to measured cycles again (model
 	tools/timing.sh ./heddle
 weights: heddle ## fit the weights of counters to the hardware's cycles again (model/counters)
 	./heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output model/counters/gv100.yaml
-papers: heddle                  ## estimate what the papers on GPUDet and DAB measured, against tests/bench/papers.txt
-	@tests/bench/papers.sh ./heddle --check
-
-claims: $B/tests/bench/claims   ## count what the papers on GPUDet and DAB claim; CLAIM=ends shows one
-	@$< $(CLAIM)
+claims: heddle                  ## run the figures of the papers on GPUDet and DAB again, and write docs/claims.md
+	./heddle reproduce --output $B/reproduce || [ $$? = 4 ]
+	@mkdir -p docs/figures
+	@cp $B/reproduce/claims.md docs/ && cp $B/reproduce/figures/*.svg docs/figures/ && \
+		cp $B/reproduce/claims.csv cli/reproduce/recorded.csv
 
 SECONDS ?= 3600
 FUZZ := build/fuzz

@@ -13,6 +13,7 @@
 #include "cli/sweep.h"
 
 struct buf;
+struct emu_gpu;
 
 enum reproduce_measure {
     REPRODUCE_ESTIMATE, /* `heddle estimate` with --counts: cycles, their parts, counts */
@@ -66,6 +67,7 @@ struct reproduce_item {
     bool chosen; /* by the command line */
     enum reproduce_measure measure;
     uint32_t gpu; /* of the plan */
+    const struct emu_gpu *config;
     struct reproduce_target *targets;
     struct reproduce_order *orders;
     struct reproduce_set *sets;
@@ -112,7 +114,8 @@ const struct json_t *reproduce_numbers(const struct reproduce *r, const struct r
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
 
-/*     cycles@gpudet / cycles@nondet                    for one target: of a figure's series
+/*     gpu.sm.warps                                     a number of the item's GPU (emu/gpu.def: section and key)
+ *     cycles@gpudet / cycles@nondet                    for one target: of a figure's series
  *     mean(cycles@gpudet / cycles@nondet)              over all targets of the item
  *     mean[barriers](...), cycles@gpudet[AES]          over a set; of one target
  *     sum(gpudet.end.exit@base > gpudet.end.barrier@base)      how often it is so

@@ -3,6 +3,7 @@
 
 #include "base/diag.h"
 #include "base/text.h"
+#include "emu/gpu.h"
 
 #include <ctype.h>
 #include <jansson.h>
@@ -88,6 +89,20 @@ static bool is_known(const char *name)
     return false;
 }
 
+/* A number of the item's GPU: "gpu.sm.warps". false: there is none. */
+static bool of_gpu(const struct emu_gpu *g, const char *name, double *out)
+{
+#define COUNT(section, key, field, least, most, unit, text)                                        \
+    if (strcmp(name, "gpu." #section "." #key) == 0) {                                             \
+        *out = g->field;                                                                           \
+        return true;                                                                               \
+    }
+#define RATE(section, key, field, least, most, unit, text)                                         \
+    COUNT(section, key, field, least, most, unit, text)
+#include "emu/gpu.def"
+    return false;
+}
+
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -156,6 +171,8 @@ static double metric(struct formula *f, const char *name, uint32_t from)
 {
     char word[MOST_NAME];
     uint32_t target = f->target;
+    double of_config;
+    if (of_gpu(f->item->config, name, &of_config)) return of_config;
     if (!is_known(name)) return fail(f, from, "no run has such a number");
     if (!take(f, '@') || !take_name(f, word, false))
         return fail(f, from, "a number wants an order: cycles@gpudet");

@@ -5,8 +5,9 @@
 #include "cli/job_file.h"
 #include "cli/yaml.h"
 
+#include "base/buf.h"
 #include "base/text.h"
-#include "determinism/orders.h"
+#include "model/gpu_file.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -74,6 +75,16 @@ static bool plan_gpu(struct reproduce *r, struct diags *d, struct piece text, ui
     for (*out = 0; *out < p->gpu_count; ++*out)
         if (strcmp(p->gpus[*out], name) == 0) return true;
     return sweep_plan_gpus(p, d, text);
+}
+
+static bool read_gpu(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                     struct piece text)
+{
+    struct buf why = {0}; /* nothing: the plan has read it */
+    if (!plan_gpu(r, d, text, &item->gpu)) return false;
+    item->config = gpu_find(r->plan.gpus[item->gpu], r->arena, &why);
+    buf_free(&why);
+    return item->config != NULL;
 }
 
 static bool read_targets(struct reproduce *r, struct diags *d, struct reproduce_item *item,
@@ -278,7 +289,7 @@ static bool read_key(struct reproduce *r, struct diags *d, struct reproduce_item
     case TEXT: item->text = text_of(r, v); return true;
     case SLOW: item->slow = piece_is(v->text, "true"); return true;
     case MEASURE: return read_measure(d, v, item);
-    case GPU: return plan_gpu(r, d, v->text, &item->gpu);
+    case GPU: return read_gpu(r, d, item, v->text);
     case TARGETS: return read_targets(r, d, item, v);
     case ORDERS: return read_orders(r, d, item, v);
     case SETS: return read_sets(r, d, item, v);
@@ -306,8 +317,9 @@ static bool read_item(struct reproduce *r, struct diags *d, const struct yaml *m
         if (k == KEYS) return false;
         at[k] = v;
     }
-    if (!at[ID] || !at[GPU] || !at[TARGETS] || !at[ORDERS]) {
-        diag_error(d, map->text.at, 1, "an item wants id, gpu, targets and orders");
+    if (!at[ID] || !at[GPU] || !at[TARGETS] != !at[ORDERS]) {
+        diag_error(d, map->text.at, 1,
+                   "an item wants id, gpu, and both targets and orders or none");
         return false;
     }
     bool ok = true; /* formulas name targets, orders and sets, which come first here */

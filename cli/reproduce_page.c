@@ -208,6 +208,19 @@ static void html_table(const struct reproduce *r, const struct reproduce_item *i
     buf_puts(b, "</table>\n");
 }
 
+/* "AES is aes_columns, HT is hash_chain.": which workload stands for which program. */
+static void put_targets(const struct reproduce *r, const struct reproduce_item *i, struct buf *b)
+{
+    if (!i->target_count) return;
+    buf_printf(b, "GPU: %s. Workloads: ", r->plan.gpus[i->gpu]);
+    for (size_t t = 0; t < i->target_count; t++) {
+        const char *name = r->plan.targets[i->targets[t].target].name;
+        reproduce_escape(b, i->targets[t].name);
+        buf_printf(b, " is %s%s", strncmp(name, "suite:", 6) == 0 ? name + 6 : name,
+                   t + 1 < i->target_count ? ", " : ".\n");
+    }
+}
+
 static void html_item(const struct reproduce *r, const struct reproduce_item *i, struct buf *b)
 {
     buf_printf(b, "<h2 id=\"%s\">", i->id);
@@ -217,6 +230,7 @@ static void html_item(const struct reproduce *r, const struct reproduce_item *i,
     buf_printf(b, ". <a href=\"data/%s.csv\">Data</a>.</p>\n<p>", i->id);
     reproduce_escape(b, i->text);
     buf_puts(b, "</p>\n");
+    put_targets(r, i, b);
     if (i->series_count) {
         buf_puts(b, "<figure>\n");
         reproduce_svg(r, i, b);
@@ -246,6 +260,8 @@ static void markdown_item(const struct reproduce *r, const struct reproduce_item
     bool any = false;
     buf_printf(b, "\n## %s (%s)\n\n`heddle reproduce %s`\n", i->title, i->place, i->id);
     if (*i->text) buf_printf(b, "\n%s\n", i->text);
+    if (i->target_count) buf_putc(b, '\n');
+    put_targets(r, i, b);
     if (i->series_count) buf_printf(b, "\n![%s](figures/%s.svg)\n", i->title, i->id);
     if (!i->claim_count) return;
     buf_puts(
@@ -297,7 +313,7 @@ static const char markdown_head[] =
     "* DAB: Y. H. Chou and others, *Deterministic Atomic Buffering*, MICRO 2020.\n\n"
     "Both papers report times of a simulator, which is not public. The times here are estimates of Heddle's timing model\n"
     "([estimate.md](estimate.md)); nothing was fitted to the papers' results. The workloads are those of\n"
-    "[workloads.md](workloads.md), not the programs of the papers; each table names them. NONDET, a GPU without an order, is\n"
+    "[workloads.md](workloads.md), not the programs of the papers; each section names them. NONDET, a GPU without an order, is\n"
     "the median of seeds 1 to 5 of `random:strategy=uniform`; \"of one seed\" is the range when each seed stands alone.\n\n"
     "A ratio of times agrees (*yes*) if its overhead or gain, the ratio less 1, is within a third of the paper's; a\n"
     "number that the paper gives as a range or bound agrees inside of it; counts agree within 10 %, with other\n"
