@@ -53,7 +53,8 @@ static void put_code(struct buf *key, const struct emu_trace *t)
     for (uint32_t i = 0; i < t->inst_count; i++) {
         const struct trace_inst *in = &t->insts[i];
         if (in->op) put(key, in->op->text, in->op->text_length);
-        put(key, &t->regs[in->reg], (in->reads + in->writes) * sizeof *t->regs);
+        const size_t regs = in->reads + in->writes; /* if there are none, there may be no list */
+        if (regs) put(key, &t->regs[in->reg], regs * sizeof *t->regs);
         put_u64(key, (uint64_t)in->reads << 32 | in->writes);
         put_u64(key, (uint64_t)in->pending << 1 | in->dead_result);
     }
