@@ -29,7 +29,8 @@ bool reproduce_paper_read(struct reproduce_claim *c)
         return read_number(text, dots, &c->least) && read_number(dots + 2, end, &c->most) &&
                c->least <= c->most;
     if (!read_number(text + (below || above), end, &c->least)) return false;
-    c->most = above ? INFINITY : c->least;
+    c->most = above ? INFINITY : below ? nextafter(c->least, -INFINITY) : c->least;
+    if (above) c->least = nextafter(c->least, INFINITY); /* the bound itself is outside */
     if (below) c->least = -INFINITY;
     return true;
 }
@@ -54,10 +55,9 @@ enum reproduce_verdict reproduce_verdict(const struct reproduce_claim *c, double
     const double paper = nearest_bound(c, ours);
     if (c->kind == REPRODUCE_COUNT)
         return fabs(ours - paper) <= c->tolerance * fabs(paper) ? VERDICT_YES : VERDICT_NO;
-    const double gain = paper - 1;
-    if (gain * (ours - 1) < 0) return VERDICT_SIGN;
+    if ((c->least > 1 && ours < 1) || (c->most < 1 && ours > 1)) return VERDICT_SIGN;
     if (is_range) return VERDICT_NO;
-    return fabs(ours - paper) <= c->tolerance * fabs(gain) ? VERDICT_YES : VERDICT_NO;
+    return fabs(ours - paper) <= c->tolerance * fabs(paper - 1) ? VERDICT_YES : VERDICT_NO;
 }
 
 struct reproduce_result reproduce_judge(const struct reproduce *r, const struct reproduce_item *i,
