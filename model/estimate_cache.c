@@ -84,7 +84,7 @@ static void put_key(struct buf *key, const struct emu_counts *c)
     put_code(key, t);
     put_u64(key, t->instructions);
     put_u64(key, t->cta_count);
-    put_u64(key, (uint64_t)t->cut << 1 | t->again);
+    put_u64(key, (uint64_t)(c->busy_waits != 0) << 2 | (uint64_t)t->cut << 1 | t->again);
 }
 
 static bool is_same(const struct buf *a, const struct buf *b)

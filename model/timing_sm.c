@@ -104,6 +104,7 @@ static void wake(struct timing *c, u32 scheduler, double when)
     if (scheduler == c->stepping) c->woken = when < c->woken ? when : c->woken;
     else if (when < s->at) {
         s->at = when;
+        c->choices[sm].made = false; /* it was made of those that could issue before */
         if (sm != c->running && when < c->key[c->leaves + sm].when) set_key(c, sm, when);
     }
 }

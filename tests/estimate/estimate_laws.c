@@ -72,6 +72,8 @@ static struct told run(const char *workload, const struct emu_gpu *g, const stru
     return t;
 }
 
+TestSuite(laws, .timeout = 900);
+
 Test(laws, a_higher_clock_never_takes_more_time)
 {
     for (size_t k = 0; k < GPUS; k++)
@@ -285,6 +287,24 @@ Test(laws, launches_with_the_same_counts_take_the_same_time)
                   own.cycles);
     }
     cr_expect(differ, "they were alike anyway");
+    estimate_cache_free(all);
+    kernel_free(&k);
+}
+
+/* Waits are no count, but widen the interval. */
+Test(laws, a_launch_that_waits_has_its_own_interval)
+{
+    struct kernel k = kernel_new(".reg .u32 %t; mov.u32 %t, %tid.x; ret;", emu_gpu_find("v100"));
+    struct estimate_cache *all = estimate_cache_new();
+    const struct emu_launch l = {
+        .grid = {2, 1, 1}, .block = {32, 1, 1}, .params = k.params, .params_size = sizeof k.params};
+    struct emu_counts c = *emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts;
+    for (c.busy_waits = 0; c.busy_waits < 2; c.busy_waits++) {
+        struct launch_estimate t, own;
+        cr_assert(estimate_cache_get(all, &c, &t) && launch_estimate_of(&c, &own));
+        cr_expect_eq(t.warnings, own.warnings);
+        cr_expect_eq(t.high, own.high);
+    }
     estimate_cache_free(all);
     kernel_free(&k);
 }
