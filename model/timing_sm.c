@@ -82,10 +82,11 @@ static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u8 p
         enter_block(c, w, word);
     }
     const struct timing_inst *i = &c->code.insts[w->inst];
-    const u32 *of = c->code.reg_of + i->reg;
     double ready = now;
-    for (u32 r = 0; r < i->all; r++)
-        if (w->regs[of[r]] > ready) ready = w->regs[of[r]], part = w->reg_parts[of[r]];
+    for (u32 r = 0; r < i->all; r++) {
+        const u32 reg = c->code.reg_of[i->reg + r];
+        if (w->regs[reg] > ready) ready = w->regs[reg], part = w->reg_parts[reg];
+    }
     w->class = i->class, w->next->unit = i->unit;
     if (c->m->fetch_lines && w->line != w->inst / FETCHED + 1) {
         const double there = fetch(c, w->sm, w->inst, now);
