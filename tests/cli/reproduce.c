@@ -1,48 +1,17 @@
 /* `heddle reproduce`: verdicts against arithmetic, errors of lists, the same bytes for any number of jobs and after kills.
  * The environment's HEDDLE names the program; without it, ./heddle. */
-#define _GNU_SOURCE /* mkdtemp */
+#include "tests/support/command.h"
+
 #include "base/buf.h"
 
 #include <criterion/criterion.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/heddle-reproduce-XXXXXX";
-static char *program;
-
-static void set_up(void)
-{
-    const char *name = getenv("HEDDLE");
-    program = realpath(name ? name : "./heddle", NULL);
-    cr_assert(program, "the program is not there: build it, or set HEDDLE");
-    cr_assert(mkdtemp(folder));
-    cr_assert_eq(chdir(folder), 0);
-}
-
-static void tear_down(void)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    (void)!system(command);
-    free(program);
-}
-
-TestSuite(reproduce, .init = set_up, .fini = tear_down);
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-    cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
+TestSuite(reproduce, .init = command_enter, .fini = command_leave);
 
 static char *read_file(const char *name)
 {
@@ -52,19 +21,11 @@ static char *read_file(const char *name)
     return text.data;
 }
 
-/* What `heddle reproduce ARGUMENTS` prints, standard error included; its exit status. */
 static int run(const char *arguments, struct buf *out)
 {
-    char command[1024], part[4096];
-    snprintf(command, sizeof command, "%s reproduce %s 2>&1", program, arguments);
-    FILE *f = popen(command, "r");
-    cr_assert(f);
-    out->size = 0;
-    buf_puts(out, "");
-    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) buf_add(out, part, n);
-    const int status = pclose(f);
-    cr_assert(WIFEXITED(status), "%s", arguments);
-    return WEXITSTATUS(status);
+    char words[1000];
+    snprintf(words, sizeof words, "reproduce %s", arguments);
+    return command_run(words, out);
 }
 
 /* Claims over numbers alone, so that each verdict follows from arithmetic. */
@@ -101,7 +62,7 @@ Test(reproduce, verdicts_compare_the_overhead_and_its_sign, .timeout = 120)
         {"miscount", "no"},    {"same", "yes"},     {"not-same", "no"}, {"no-gain", "sign"},
         {"at-bound", "no"},    {"no-loss", "sign"},
     };
-    write_file(
+    command_write(
         "list.yaml", HEAD
         "  claims:\n" CLAIM("near", "1.20", "ratio", "1.25") CLAIM("far", "1.20", "ratio", "1.27")
             CLAIM("third", "1.20", "ratio", "1.06") CLAIM("wrong-way", "1.19", "ratio", "0.94")
@@ -130,20 +91,21 @@ Test(reproduce, verdicts_compare_the_overhead_and_its_sign, .timeout = 120)
 Test(reproduce, formulas_read_what_runs_counted, .timeout = 120)
 {
     /* small saxpy: 64 CTAs are an input of the suite, not of this test; what must hold is arithmetic between numbers */
-    write_file("list.yaml",
-               HEAD "  claims:\n" CLAIM("sum", "1", "exact",
-                                        "sum(ctas@native) - ctas@native[A] - ctas@native[B] < 0.5")
-                   CLAIM("mean", "1", "exact", "mean(ctas@native) * 2 - sum(ctas@native) < 0.5")
-                       CLAIM("set", "1", "exact", "mean[first](ctas@native) - ctas@native[A] < 0.5")
-                           CLAIM("extremes", "1", "exact",
-                                 "most(ctas@native) + least(ctas@native) - sum(ctas@native) < 0.5")
-                               CLAIM("threads", "32", "count",
-                                     "instructions.thread@native[A] / instructions.warp@native[A]")
-                                   CLAIM("max", "3", "exact", "max(1, 3, 2)")
-                                       CLAIM("min", "1", "exact", "min(2, 1)")
-                                           CLAIM("geomean", "6", "count", "geomean(6)")
-                                               CLAIM("gpu", "15", "exact",
-                                                     "gpu.device.sms")); /* thesis, table 5.2 */
+    command_write(
+        "list.yaml",
+        HEAD "  claims:\n" CLAIM("sum", "1", "exact",
+                                 "sum(ctas@native) - ctas@native[A] - ctas@native[B] < 0.5")
+            CLAIM("mean", "1", "exact", "mean(ctas@native) * 2 - sum(ctas@native) < 0.5")
+                CLAIM("set", "1", "exact", "mean[first](ctas@native) - ctas@native[A] < 0.5")
+                    CLAIM("extremes", "1", "exact",
+                          "most(ctas@native) + least(ctas@native) - sum(ctas@native) < 0.5")
+                        CLAIM("threads", "32", "count",
+                              "instructions.thread@native[A] / instructions.warp@native[A]")
+                            CLAIM("max", "3", "exact", "max(1, 3, 2)")
+                                CLAIM("min", "1", "exact", "min(2, 1)")
+                                    CLAIM("geomean", "6", "count", "geomean(6)")
+                                        CLAIM("gpu", "15", "exact",
+                                              "gpu.device.sms")); /* thesis, table 5.2 */
     struct buf out = {0};
     cr_assert_eq(run("--items list.yaml -o out", &out), 0, "%s", out.data);
     cr_expect(strstr(out.data, "9 of 9 claims: yes"), "%s", out.data);
@@ -181,7 +143,7 @@ Test(reproduce, errors_name_the_place_and_the_nearest, .timeout = 120)
         {HEAD "  claims: {c: {paper: about one, value: '1'}}\n", "2.05, 2..4"},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        write_file("list.yaml", lists[i].text);
+        command_write("list.yaml", lists[i].text);
         cr_expect_eq(run("--items list.yaml", &out), 1, "list %zu: %s", i, out.data);
         cr_expect(strstr(out.data, "list.yaml:") && strstr(out.data, lists[i].says), "list %zu: %s",
                   i, out.data);
@@ -192,11 +154,11 @@ Test(reproduce, errors_name_the_place_and_the_nearest, .timeout = 120)
 Test(reproduce, a_worse_verdict_than_recorded_is_an_error, .timeout = 120)
 {
     struct buf out = {0};
-    write_file("list.yaml", HEAD "  claims:\n" CLAIM("c", "1.20", "ratio", "1.5"));
-    write_file("was-yes.csv",
-               "id,paper,ours,spread,ratio,verdict,why\nnumbers/c,1.20,1.2,,1,yes,\n");
-    write_file("was-sign.csv",
-               "id,paper,ours,spread,ratio,verdict,why\nnumbers/c,1.20,0.9,,1,sign,\n");
+    command_write("list.yaml", HEAD "  claims:\n" CLAIM("c", "1.20", "ratio", "1.5"));
+    command_write("was-yes.csv",
+                  "id,paper,ours,spread,ratio,verdict,why\nnumbers/c,1.20,1.2,,1,yes,\n");
+    command_write("was-sign.csv",
+                  "id,paper,ours,spread,ratio,verdict,why\nnumbers/c,1.20,0.9,,1,sign,\n");
     cr_expect_eq(run("--items list.yaml --recorded was-yes.csv", &out), 4);
     cr_expect(strstr(out.data, "numbers/c: no, was yes"), "%s", out.data);
     cr_expect_eq(run("--items list.yaml --recorded was-sign.csv", &out), 0, "%s", out.data);
@@ -217,21 +179,9 @@ static const char three[] =
 
 static bool start_and_kill(uint32_t milliseconds)
 {
-    int status = 0;
-    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
-    const pid_t child = fork();
-    if (child == 0) {
-        const int nowhere = open("/dev/null", O_RDWR);
-        (void)dup2(nowhere, 1);
-        (void)dup2(nowhere, 2);
-        execl(program, "heddle", "reproduce", "--items", "three.yaml", "-o", "killed", "--jobs",
-              "2", (char *)NULL);
-        _exit(127);
-    }
-    (void)nanosleep(&time, NULL);
-    (void)kill(child, SIGKILL);
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    return WIFEXITED(status);
+    static char *const words[] = {"heddle", "reproduce", "--items", "three.yaml", "-o",
+                                  "killed", "--jobs",    "2",       NULL};
+    return command_kill(words, milliseconds);
 }
 
 /* claims.csv, data and page: the same for one and for 16 jobs, and after kills. */
@@ -240,7 +190,7 @@ Test(reproduce, outputs_do_not_depend_on_jobs_or_kills, .timeout = 600)
     static const char *const files[] = {"claims.csv", "claims.md",  "index.html",   "data/a.csv",
                                         "data/b.csv", "data/c.csv", "figures/a.svg"};
     struct buf out = {0};
-    write_file("three.yaml", three);
+    command_write("three.yaml", three);
     cr_assert_eq(run("--items three.yaml -o one --jobs 1", &out), 0, "%s", out.data);
     cr_assert_eq(run("--items three.yaml -o many --jobs 16", &out), 0, "%s", out.data);
     for (uint32_t ms = 60; ms < 2000 && !start_and_kill(ms); ms += 120) continue;

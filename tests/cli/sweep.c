@@ -1,61 +1,22 @@
 /* `heddle sweep`: plans and their errors, journal, resuming after kills, cache, results. The environment's HEDDLE names
  * the program; without it, ./heddle. */
-#define _GNU_SOURCE /* mkdtemp */
+#include "tests/support/command.h"
+
 #include "base/buf.h"
 #include "base/rng.h"
 
 #include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/heddle-sweep-XXXXXX";
-static char *program;
+TestSuite(sweep, .init = command_enter, .fini = command_leave);
 
-static void set_up(void)
-{
-    const char *name = getenv("HEDDLE");
-    program = realpath(name ? name : "./heddle", NULL);
-    cr_assert(program, "the program is not there: build it, or set HEDDLE");
-    cr_assert(mkdtemp(folder));
-    cr_assert_eq(chdir(folder), 0);
-}
-
-static void tear_down(void)
-{
-    char command[80];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    (void)!system(command);
-    free(program);
-}
-
-TestSuite(sweep, .init = set_up, .fini = tear_down);
-
-static void write_file(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-    cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
-}
-
-/* What `heddle sweep ARGUMENTS` prints, standard error included; its exit status. */
 static int run(const char *arguments, struct buf *out)
 {
-    char command[1024], part[4096];
-    snprintf(command, sizeof command, "%s sweep %s 2>&1", program, arguments);
-    FILE *f = popen(command, "r");
-    cr_assert(f);
-    out->size = 0;
-    buf_puts(out, "");
-    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) buf_add(out, part, n);
-    const int status = pclose(f);
-    cr_assert(WIFEXITED(status), "%s", arguments);
-    return WEXITSTATUS(status);
+    char words[1000];
+    snprintf(words, sizeof words, "sweep %s", arguments);
+    return command_run(words, out);
 }
 
 static const char plan[] =
@@ -93,20 +54,8 @@ static char *journal(void)
 /* Starts the sweep and kills it with all its cells after so many milliseconds. true: it had ended by itself. */
 static bool start_and_kill(uint32_t milliseconds)
 {
-    int status = 0;
-    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
-    const pid_t child = fork();
-    if (child == 0) {
-        const int nowhere = open("/dev/null", O_RDWR);
-        (void)dup2(nowhere, 1);
-        (void)dup2(nowhere, 2);
-        execl(program, "heddle", "sweep", "plan.yaml", "--jobs", "3", (char *)NULL);
-        _exit(127);
-    }
-    (void)nanosleep(&time, NULL);
-    (void)kill(child, SIGKILL);
-    cr_assert_eq(waitpid(child, &status, 0), child);
-    return WIFEXITED(status);
+    static char *const words[] = {"heddle", "sweep", "plan.yaml", "--jobs", "3", NULL};
+    return command_kill(words, milliseconds);
 }
 
 Test(sweep, kills_lose_nothing_and_repeat_nothing, .timeout = 600)
@@ -114,7 +63,7 @@ Test(sweep, kills_lose_nothing_and_repeat_nothing, .timeout = 600)
     struct buf out = {0};
     uint64_t g = 7;
     unsigned kills = 0;
-    write_file("plan.yaml", plan);
+    command_write("plan.yaml", plan);
     cr_assert_eq(run("plan.yaml --jobs 1 --quiet", &out), 6, "sum_atomic under random: %s",
                  out.data);
     char *alone = dump();
@@ -136,13 +85,13 @@ Test(sweep, kills_lose_nothing_and_repeat_nothing, .timeout = 600)
 Test(sweep, damaged_lines_run_again, .timeout = 300)
 {
     struct buf out = {0};
-    write_file("plan.yaml", plan);
+    command_write("plan.yaml", plan);
     (void)run("plan.yaml --quiet", &out);
     char *whole = dump(), *text = journal();
     char *digest = strstr(text, "\"digest\":\"") + strlen("\"digest\":\"");
     *digest = *digest == '0' ? '1' : '0'; /* another result */
     text[strlen(text) - 9] = '\0';        /* the last line is cut short */
-    write_file("p.sweep/journal.ndjson", text);
+    command_write("p.sweep/journal.ndjson", text);
     cr_assert_eq(run("plan.yaml", &out), 6);
     cr_expect(strstr(out.data, "2 of 2 cells"), "%s", out.data);
     cr_expect(strstr(out.data, "2 damaged lines"), "%s", out.data);
@@ -190,7 +139,7 @@ Test(sweep, cache_and_merge, .timeout = 300)
 Test(sweep, failed_cells, .timeout = 300)
 {
     struct buf out = {0};
-    write_file("plan.yaml", "sweep: p\ntargets: [suite:saxpy]\nlimits: {instructions: 10}\n");
+    command_write("plan.yaml", "sweep: p\ntargets: [suite:saxpy]\nlimits: {instructions: 10}\n");
     cr_assert_eq(run("plan.yaml --junit j.xml", &out), 3, "%s", out.data);
     cr_expect(strstr(out.data, "1 of 1 cells, 1 failed"), "%s", out.data);
     cr_expect_eq(run("plan.yaml", &out), 3);
@@ -227,13 +176,13 @@ Test(sweep, errors_stand_where_they_are, .timeout = 300)
     };
     struct buf out = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        write_file("plan.yaml", rows[i].text);
+        command_write("plan.yaml", rows[i].text);
         cr_expect_eq(run("plan.yaml --check", &out), 1, "%s", rows[i].text);
         cr_expect(strstr(out.data, rows[i].message), "%s: %s", rows[i].text, out.data);
     }
-    write_file("plan.yaml", "sweep: ../out\ntargets: [suite:saxpy]\n");
+    command_write("plan.yaml", "sweep: ../out\ntargets: [suite:saxpy]\n");
     cr_expect_eq(run("plan.yaml", &out), 2, "%s", out.data);
-    write_file("plan.yaml", "targets: [{program: /bin/true}]\n");
+    command_write("plan.yaml", "targets: [{program: /bin/true}]\n");
     cr_expect_eq(run("plan.yaml --no-programs --check", &out), 1);
     cr_expect(strstr(out.data, "--no-programs is given"), "%s", out.data);
     buf_free(&out);

@@ -6,6 +6,11 @@
 #ifndef HEDDLE_TESTS_SUPPORT_COMMAND_H
 #define HEDDLE_TESTS_SUPPORT_COMMAND_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+struct buf;
+
 extern char command_folder[];
 
 void command_set_up(void);    /* makes the folder */
@@ -14,5 +19,15 @@ void command_tear_down(void); /* removes it with all that is in it */
 /* What the command prints on its standard output; the caller frees it. %s in it is the folder, %p the program that is
  * tested (HEDDLE in the environment, else ./heddle). *status: its exit status; -1: it ended by a signal. */
 char *command_output(const char *words, int *status);
+
+/* ---- tests that work inside the folder ------------------------------------------------------------------- */
+
+void command_enter(void);                               /* makes the folder and goes there */
+void command_leave(void);                               /* removes it */
+void command_write(const char *name, const char *text); /* a file there */
+/* What `heddle WORDS` prints, standard error included, in place of what `out` has; its exit status. */
+int command_run(const char *words, struct buf *out);
+/* Starts heddle with these words (the last is NULL) and kills it after so many milliseconds. true: it had ended. */
+bool command_kill(char *const words[], uint32_t milliseconds);
 
 #endif
