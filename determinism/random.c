@@ -30,7 +30,8 @@ struct random_order {
     struct random_options options;
     struct emu_order order;
     uint64_t seed, launches, state; /* state: begins anew with each launch */
-    uint64_t grid_choices; /* so far: they draw apart from launches, of which some are speculated */
+    uint64_t
+        grid_choices; /* so far: they have their own draws, because some launches are speculated */
     struct views *views;
     struct emu_shape shape;
     enum random_strategy strategy; /* of the launch */
@@ -45,7 +46,7 @@ struct random_order {
     uint32_t any_warp_one_in;     /* likewise: one of so many picks is uniform */
     uint64_t *
         at_barrier; /* by slot and warp: emu_warp.serial at the warp's last barrier; NULL: another strategy */
-    size_t at_barrier_room;
+    size_t at_barrier_capacity;
 };
 
 static uint64_t draw(struct random_order *r)
@@ -103,11 +104,11 @@ static uint32_t farthest(struct random_order *r, const struct emu_warp *ready, u
 static void begin_farthest(struct random_order *r)
 {
     const size_t n = (size_t)r->shape.slots * r->shape.warps_per_cta;
-    if (n > r->at_barrier_room) {
+    if (n > r->at_barrier_capacity) {
         free(r->at_barrier);
         r->at_barrier = malloc(n * sizeof *r->at_barrier);
         if (!r->at_barrier) abort();
-        r->at_barrier_room = n;
+        r->at_barrier_capacity = n;
     }
     memset(r->at_barrier, 0, n * sizeof *r->at_barrier);
     static const uint32_t any_warp[] = {2, 4, 16};

@@ -15,8 +15,8 @@ struct placement {
     struct emu_observer observer;
     const struct emu *emu;
     uint64_t *cells;    /* by CTA and partition: sectors of the launch that runs */
-    size_t room;        /* of cells */
-    uint32_t ctas;      /* of the launch; 0: too many, nothing is counted apart */
+    size_t capacity;    /* of cells */
+    uint32_t ctas;      /* of the launch; 0: too many to count */
     uint64_t low, size; /* the allocation that was accessed last */
     struct placement_counts counts;
 };
@@ -90,11 +90,11 @@ static void begin(void *self, struct emu_machine *m)
     p->ctas = cells <= MOST_CELLS ? ctas : 0;
     p->low = p->size = 0;
     if (!p->ctas) return;
-    if (cells > p->room) {
+    if (cells > p->capacity) {
         free(p->cells);
         p->cells = malloc(cells * sizeof *p->cells);
         if (!p->cells) abort();
-        p->room = cells;
+        p->capacity = cells;
     }
     memset(p->cells, 0, cells * sizeof *p->cells);
 }

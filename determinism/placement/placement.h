@@ -37,7 +37,7 @@ const char *placement_read_map(const char *text, struct placement_options *out);
 
 struct placement_counts {
     uint64_t local, remote; /* sectors, of all launches that have ended */
-    uint64_t left_out;      /* of launches with more CTAs than are kept apart */
+    uint64_t left_out;      /* of launches with too many CTAs to count */
 };
 
 struct emu;
