@@ -1,6 +1,7 @@
 #!/bin/sh
 # What Heddle does at this stage, on the PTX that is checked in.
 set -eu
+mkdir -p build/demo
 corpus=tests/corpus/ptx
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] || say() { printf '\n== %s\n' "$*"; }
@@ -48,6 +49,22 @@ say "heddle check: who depends on the order? A search with a race, and a sum of 
 echo
 ./heddle check suite:sum_atomic --quiet || true
 
+say "heddle check: a race on a path that the native run does not take"
+./heddle check tests/demo/path.ptx --grid 2 --arg 'buf:u32[64]' --order native || true
+
+say "heddle ptx check --simt-deadlock: a spin lock whose lanes wait for each other for ever on GPUs before Volta"
+./heddle ptx check --simt-deadlock tests/demo/spin.ptx || true
+
+say "heddle run --fidelity: which results PTX leaves to the hardware"
+./heddle run suites/ptx/micro.ptx --kernel micro_sfu --block 32 --arg 'buf:f32[32]' --arg 16 --arg 1 --fidelity
+
+say "heddle run --memory-map: the memory of saxpy on four devices, in blocks and interleaved"
+for map in block interleave:256; do ./heddle run suite:saxpy:small --memory-map "$map" | tail -1; done
+
+say "heddle reproduce: a figure of the DAB paper, and its verdicts"
+./heddle reproduce dab-3 --output build/demo/reproduce 2>/dev/null || true
+echo "the figure: build/demo/reproduce/index.html"
+
 say "heddle check: a CUDA program, as nvcc built it, whose queue of a graph's nodes has no one order"
 make -s build/programs/graphs
 if [ -x build/programs/graphs ]; then ./heddle check --quiet build/programs/graphs || true; fi
@@ -79,7 +96,7 @@ say "heddle estimate: how long it would take, and what takes so long"
 ./heddle estimate suite:transpose_padded --gpu titanv,gtx480
 
 say "heddle report: what a run did over time, under three orders below each other"
-mkdir -p build/demo
+
 ./heddle report suite:bfs_racy --gpu titanv --order native,gpudet,dab --races --output build/demo/report.html 2>&1 | tail -1
 
 say "heddle compare: what GPUDet and DAB would take on a TITAN V, if a GPU without them takes 1"
