@@ -48,7 +48,8 @@ static void print_table(const struct check *c)
     if (c->races.ended)
         printf("races: %zu, atomic and plain accesses of the same memory: %zu, in %zu run%s that "
                "looked for them\n",
-               c->facts.races, c->facts.mixed, c->races.examined, c->races.examined == 1 ? "" : "s");
+               c->facts.races, c->facts.mixed, c->races.examined,
+               c->races.examined == 1 ? "" : "s");
     print_suppressed("races and such accesses", c->facts.suppressed);
     for (size_t i = 0; i < c->row_count; i++)
         print_suppressed(c->rows[i].order, c->rows[i].suppressed);
