@@ -1,14 +1,14 @@
-/* Litmus tests under `random`: what PTX's axioms (tests/support/axioms.h) do not allow must never be seen.
+/* Litmus tests under `random`: what PTX's axioms (determinism/litmus/axioms.h) do not allow must never be seen.
  *
- * The shapes of tests/support/litmus_shapes.c, each with all variants and placements. HEDDLE_LITMUS_SEEDS sets the launches
+ * The shapes of determinism/litmus/shapes.c, each with all variants and placements. HEDDLE_LITMUS_SEEDS sets the launches
  * of each program, HEDDLE_LITMUS_PROGRAMS the random programs. */
 #include <criterion/criterion.h>
 
 #include "base/buf.h"
 #include "base/rng.h"
+#include "determinism/litmus/axioms.h"
+#include "determinism/litmus/litmus.h"
 #include "determinism/orders.h"
-#include "tests/support/axioms.h"
-#include "tests/support/litmus.h"
 
 #include <stdio.h>
 #include <stdlib.h>

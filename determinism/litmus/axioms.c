@@ -1,7 +1,7 @@
 /* The axioms of PTX's memory model, of TSO and of SC, over all candidate executions of a litmus test.
  *
  * Relations are matrices of bits: row a has bit b if a is related to b. */
-#include "tests/support/axioms.h"
+#include "determinism/litmus/axioms.h"
 #include <string.h>
 
 enum { EVENTS = 32, NOBODY = 255, MOST_CANDIDATES = 100000 };
@@ -9,7 +9,7 @@ typedef uint32_t rel[EVENTS];
 
 struct event {
     uint8_t thread, location, value;
-    int8_t from, result;
+    int16_t from, result;
     bool reads, writes, fence, sc, arrives, waits, strong, acquires, releases, adds;
     uint8_t scope, barrier; /* which barrier of its thread */
 };

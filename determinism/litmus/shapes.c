@@ -1,5 +1,5 @@
 /* The shapes of litmus tests. Weak outcome: what no interleaving of the threads shows. */
-#include "tests/support/litmus.h"
+#include "determinism/litmus/litmus.h"
 
 const struct litmus_shape litmus_shapes[] = {
     {"MP", "W x 1; W y 1 || R y; R x", "1 0, x=1 y=1"},

@@ -1,4 +1,4 @@
-/* tests/support/litmus.h: litmus tests: small programs of a few threads that race on purpose, and their outcomes.
+/* determinism/litmus/litmus.h: litmus tests: small programs of a few threads that race on purpose, and their outcomes.
  *
  *     struct litmus t;
  *     const char *why = litmus_parse(&t, "W x 1; W.rel.gpu y 1 || R.acq.gpu y; R x");    // NULL: it is one
@@ -19,9 +19,9 @@
  * the last value of each location. All locations are 0 at first.
  *
  * Each thread is lane 0 of a warp of its own. The names of shapes are those of Alglave, Maranget, Tautschnig, "Herding
- * cats", TOPLAS 2014. What PTX allows is computed by tests/support/axioms.h, independently of this code. */
-#ifndef HEDDLE_TESTS_SUPPORT_LITMUS_H
-#define HEDDLE_TESTS_SUPPORT_LITMUS_H
+ * cats", TOPLAS 2014. What PTX allows is computed by determinism/litmus/axioms.h, independently of this code. */
+#ifndef HEDDLE_DETERMINISM_LITMUS_LITMUS_H
+#define HEDDLE_DETERMINISM_LITMUS_LITMUS_H
 
 #include "emu/emu.h"
 #include "emu/order.h"

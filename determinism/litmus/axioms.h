@@ -1,4 +1,4 @@
-/* tests/support/axioms.h: the outcomes of a litmus test that a memory model allows, by its axioms.
+/* determinism/litmus/axioms.h: the outcomes of a litmus test that a memory model allows, by its axioms.
  *
  *     struct axioms_set allowed;
  *     axioms_allowed(&t, AXIOMS_PTX, &allowed);            // t: a struct litmus
@@ -13,10 +13,10 @@
  * SC: program order, reads-from, coherence and from-read together have no cycle. TSO: the same without the order of a
  * store before a later load of another location, unless a fence.sc or an atomic is between them (Owens, Sarkar, Sewell,
  * "A better x86 memory model: x86-TSO", TPHOLs 2009); each location is sequentially consistent. */
-#ifndef HEDDLE_TESTS_SUPPORT_AXIOMS_H
-#define HEDDLE_TESTS_SUPPORT_AXIOMS_H
+#ifndef HEDDLE_DETERMINISM_LITMUS_AXIOMS_H
+#define HEDDLE_DETERMINISM_LITMUS_AXIOMS_H
 
-#include "tests/support/litmus.h"
+#include "determinism/litmus/litmus.h"
 
 enum axioms_model { AXIOMS_PTX, AXIOMS_TSO, AXIOMS_SC };
 enum { AXIOMS_OUTCOMES = 4096 };

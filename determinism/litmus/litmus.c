@@ -1,5 +1,5 @@
 /* Litmus tests: reading them, making them stronger, and their PTX. */
-#include "tests/support/litmus.h"
+#include "determinism/litmus/litmus.h"
 
 #include "base/buf.h"
 

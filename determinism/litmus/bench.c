@@ -2,8 +2,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "determinism/litmus/litmus.h"
 #include "ptx/ptx.h"
-#include "tests/support/litmus.h"
 
 #include <stdlib.h>
 #include <string.h>

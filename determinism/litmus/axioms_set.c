@@ -1,5 +1,5 @@
 /* Sets of outcomes. */
-#include "tests/support/axioms.h"
+#include "determinism/litmus/axioms.h"
 
 #include <string.h>
 
