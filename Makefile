@@ -69,7 +69,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
         bench claims communication measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
-        ptxas-diff man regs corpus format clean help
+        ptxas-diff man litmus regs corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
 STARTS_MAKE := demo test check check-install check-clang check-same check-san check-tsan check-fuzz fuzz ptxas-diff
@@ -238,6 +238,7 @@ test:                           ## build and run every test; T='isa/*' runs some
 	tools/counts-doc.sh --check
 	tools/cuda-doc.sh --check
 	tools/communication.sh --check
+	tools/litmus-doc.sh --check
 	docs/guide/generate.sh --check
 	HEDDLE='$B/heddle' tests/docs.sh
 	CC='$(CC)' tests/examples.sh $B
@@ -347,6 +348,9 @@ man: heddle                     ## write the manual pages, docs/reference.md and
 
 communication: heddle           ## write the table of docs/communication.md
 	@tools/communication.sh
+
+litmus: heddle                  ## write the tables of litmus tests in docs/orders.md
+	@tools/litmus-doc.sh
 
 regs: heddle                    ## compare the estimate of registers with ptxas -v
 	@tests/regs.sh

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/counts.h"
 #include "cli/job_file.h"
+#include "cli/litmus_table.h"
 #include "cli/placement_report.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
@@ -182,7 +183,9 @@ void run_target(struct report *r, struct run_options *o)
     if (r->counts && !begin_counts(r, o, &device)) return;
     if (o->kind == TARGET_SUITE) {
         settings_to_device(&settings, &device);
-        if (order_fits(o, &settings)) suite_target_run(o, &device, r);
+        if (run_option_find(o, OPTION_TABLE) || run_option_find(o, OPTION_SEEDS))
+            litmus_table_run(o, &device, r);
+        else if (order_fits(o, &settings)) suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);
     } else if (o->kind == TARGET_JOB) run_job_file(r, o, &settings, &device);
     else run_kernel_file(r, o, &settings, &device);

@@ -177,6 +177,21 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
      .help = "The input of workloads on graphs, as for 'heddle suite run'.",
      .id = OPTION_GRAPH,
      .targets = TARGET_SUITE},
+    {.name = "table",
+     .help =
+         "Of suite:litmus[:PATTERN]: run litmus tests and print the outcomes of each with their counts, as "
+         "litmus7 does, and whether PTX's memory model allows them. PATTERN selects tests by name: MP, "
+         "'*+rel+acq@block' (default: '*@grid'). The order is random, unless --order names another one.",
+     .id = OPTION_TABLE,
+     .targets = TARGET_SUITE,
+     .one_run = true},
+    {.name = "seeds",
+     .argument = "N",
+     .standard = "1000",
+     .help = "With --table: how many seeds, from --seed on.",
+     .id = OPTION_SEEDS,
+     .targets = TARGET_SUITE,
+     .one_run = true},
 };
 
 /* What `heddle check` has beside these, or in their place. */

@@ -64,7 +64,9 @@ static const struct suite_workload *workload(struct run_options *o, struct suite
     const char *near = workload_nearest(name);
     diag_error(&o->diags, p.at, n, "there is no workload '%s' ('heddle suite list' names them)",
                name);
-    if (near) diag_note(&o->diags, p.at, n, "did you mean '%s'?", near);
+    if (strcmp(name, "litmus") == 0 && !o->check)
+        diag_note(&o->diags, p.at, n, "suite:litmus --table runs litmus tests");
+    else if (near) diag_note(&o->diags, p.at, n, "did you mean '%s'?", near);
     return NULL;
 }
 

@@ -16,18 +16,18 @@ _heddle_words() # [the first word of a command]
 _heddle_options() # COMMAND
 {
     case $1 in
-    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --help";;
     'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
-    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --help";;
+    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --help";;
+    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --help";;
+    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --help";;
+    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --table --seeds --help";;
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --format --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
-    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --help";;
+    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
@@ -79,6 +79,7 @@ _heddle_values() # COMMAND --OPTION
     'run --dump') echo "FILE";;
     'run --data-seed') echo "";;
     'run --graph') echo "FILE";;
+    'run --seeds') echo "";;
     'check --order') echo "$_heddle_orders";;
     'check --runs') echo "";;
     'check --chance') echo "";;
@@ -145,6 +146,7 @@ _heddle_values() # COMMAND --OPTION
     'estimate --dump') echo "FILE";;
     'estimate --data-seed') echo "";;
     'estimate --graph') echo "FILE";;
+    'estimate --seeds') echo "";;
     'compare --gpu') echo "$_heddle_gpus";;
     'compare --order') echo "$_heddle_orders";;
     'compare --format') echo "table json csv";;
@@ -177,6 +179,7 @@ _heddle_values() # COMMAND --OPTION
     'compare --dump') echo "FILE";;
     'compare --data-seed') echo "";;
     'compare --graph') echo "FILE";;
+    'compare --seeds') echo "";;
     'report --output') echo "FILE";;
     'report --gpu') echo "$_heddle_gpus";;
     'report --order') echo "$_heddle_orders";;
@@ -217,6 +220,7 @@ _heddle_values() # COMMAND --OPTION
     'report --dump') echo "FILE";;
     'report --data-seed') echo "";;
     'report --graph') echo "FILE";;
+    'report --seeds') echo "";;
     'advise --gpu') echo "$_heddle_gpus";;
     'advise --from') echo "FILE";;
     'advise --format') echo "table json";;
@@ -249,6 +253,7 @@ _heddle_values() # COMMAND --OPTION
     'advise --dump') echo "FILE";;
     'advise --data-seed') echo "";;
     'advise --graph') echo "FILE";;
+    'advise --seeds') echo "";;
     'communication --granularity') echo "thread warp cta kernel";;
     'communication --format') echo "table json csv";;
     'communication --graph') echo "FILE";;
@@ -285,6 +290,7 @@ _heddle_values() # COMMAND --OPTION
     'communication --tolerance') echo "";;
     'communication --dump') echo "FILE";;
     'communication --data-seed') echo "";;
+    'communication --seeds') echo "";;
     'sweep --output') echo "";;
     'sweep --plan') echo "";;
     'sweep --order') echo "$_heddle_orders";;
@@ -335,6 +341,7 @@ _heddle_values() # COMMAND --OPTION
     'trace record --dump') echo "FILE";;
     'trace record --data-seed') echo "";;
     'trace record --graph') echo "FILE";;
+    'trace record --seeds') echo "";;
     'trace dump --launch') echo "";;
     'trace dump --cta') echo "";;
     'trace dump --warp') echo "";;

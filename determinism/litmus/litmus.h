@@ -103,6 +103,15 @@ struct litmus_shape {
 extern const struct litmus_shape litmus_shapes[];
 extern const size_t litmus_shape_count;
 
+/* The name of a test, "MP+rlx@grid": a shape, a variant and a placement. */
+enum { LITMUS_NAME = 64 };
+void litmus_name(char out[LITMUS_NAME], size_t shape, enum litmus_variant how,
+                 enum litmus_placement where);
+/* The test. The shapes are correct texts. */
+struct litmus litmus_of_shape(size_t shape, enum litmus_variant how, enum litmus_placement where);
+
+/* As litmus_parse reads it: "W.rlx.gpu x 1; W.rlx.gpu y 1 || R.rlx.gpu y; R.rlx.gpu x". */
+void litmus_text(struct buf *out, const struct litmus *t);
 /* "1 0, x=1 y=1": values read, then last values. */
 void litmus_print(struct buf *out, const struct litmus *t, uint64_t outcome);
 /* The kernel `litmus` of one parameter, a buffer of 4 KiB of zeros. */

@@ -127,6 +127,24 @@ Test(litmus, the_models_are_ordered)
         }
 }
 
+Test(litmus, a_test_is_printed_as_it_is_read)
+{
+    for (size_t i = 0; i < litmus_shape_count; i++)
+        for (int v = 0; v < LITMUS_VARIANTS; v++) {
+            const struct litmus t = litmus_of_shape(i, (enum litmus_variant)v, LITMUS_GRID);
+            struct litmus again;
+            struct buf text = {0}, ptx = {0}, ptx_again = {0};
+            litmus_text(&text, &t);
+            cr_assert_null(litmus_parse(&again, text.data), "%s", text.data);
+            litmus_ptx(&ptx, &t);
+            litmus_ptx(&ptx_again, &again);
+            cr_expect_str_eq(ptx.data, ptx_again.data);
+            buf_free(&text);
+            buf_free(&ptx);
+            buf_free(&ptx_again);
+        }
+}
+
 /* ---- the machine ------------------------------------------------------------------------------- */
 
 struct seen {

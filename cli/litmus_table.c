@@ -1,0 +1,205 @@
+/* Litmus tests under an order: histograms of their outcomes, after those of litmus7 (diy.inria.fr). */
+#include "cli/litmus_table.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "cli/report.h"
+#include "cli/run_options.h"
+#include "determinism/litmus/axioms.h"
+#include "determinism/litmus/litmus.h"
+#include "determinism/orders.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS = 1000, MOST_SEEDS = 100000000 };
+static const char preset[] = "*@grid";
+
+struct table {
+    const char *pattern, *order;
+    uint64_t first_seed, seeds;
+    size_t tests, forbidden; /* tests that were run; outcomes of them that are not allowed */
+    struct report *report;
+};
+
+struct state { /* an outcome */
+    uint64_t outcome, count, first_seed;
+};
+
+struct histogram {
+    struct axioms_set allowed, interleavings; /* by the axioms of PTX, and of SC */
+    bool is_known;                            /* `allowed` is; else the test is too large */
+    struct state states[AXIOMS_OUTCOMES];
+    size_t count;
+};
+
+static void note(struct histogram *h, uint64_t outcome, uint64_t times, uint64_t seed)
+{
+    size_t at = 0;
+    while (at < h->count && h->states[at].outcome < outcome) at++;
+    if (at == h->count || h->states[at].outcome != outcome) {
+        if (h->count == AXIOMS_OUTCOMES) return;
+        memmove(h->states + at + 1, h->states + at, (h->count++ - at) * sizeof *h->states);
+        h->states[at] = (struct state){.outcome = outcome, .first_seed = seed};
+    }
+    h->states[at].count += times;
+}
+
+/* An outcome that no interleaving of the threads has. */
+static bool is_weak(const struct histogram *h, uint64_t outcome)
+{
+    return h->is_known && !axioms_has(&h->interleavings, outcome);
+}
+
+static void print_state(const struct histogram *h, const struct litmus *t, const struct state *s)
+{
+    struct buf text = {0};
+    litmus_print(&text, t, s->outcome);
+    printf("%8" PRIu64 " %c> %-28s", s->count, is_weak(h, s->outcome) ? '*' : ':', text.data);
+    if (s->count) printf("  first seed %" PRIu64, s->first_seed);
+    else printf("  allowed, not seen");
+    if (h->is_known && !axioms_has(&h->allowed, s->outcome)) printf("  FORBIDDEN");
+    printf("\n");
+    buf_free(&text);
+}
+
+static void print(struct table *x, struct histogram *h, const struct litmus *t, const char *name)
+{
+    struct buf text = {0};
+    bool weak = false;
+    uint64_t witnesses = 0;
+    size_t seen = h->count;
+    for (size_t i = 0; i < h->count; i++) {
+        if (is_weak(h, h->states[i].outcome)) witnesses += h->states[i].count;
+        x->forbidden += h->is_known && !axioms_has(&h->allowed, h->states[i].outcome);
+    }
+    for (size_t i = 0; h->is_known && i < h->allowed.count; i++) {
+        weak |= is_weak(h, h->allowed.outcome[i]);
+        note(h, h->allowed.outcome[i], 0, 0);
+    }
+    litmus_text(&text, t);
+    printf("Test %s %s\n  %s\n", name,
+           !h->is_known ? "Unknown"
+           : weak       ? "Allowed"
+                        : "Forbidden",
+           text.data);
+    buf_free(&text);
+    if (h->is_known)
+        printf("Histogram (%zu states of %zu that the model allows)\n", seen, h->allowed.count);
+    else printf("Histogram (%zu states; too large for the enumerator)\n", seen);
+    for (size_t i = 0; i < h->count; i++) print_state(h, t, &h->states[i]);
+    printf("Observation %s %s %" PRIu64 " %" PRIu64 "\n\n", name,
+           !witnesses             ? "Never"
+           : witnesses < x->seeds ? "Sometimes"
+                                  : "Always",
+           witnesses, x->seeds - witnesses);
+}
+
+/* One launch for each seed. false: one failed. */
+static bool run_seeds(const struct table *x, struct histogram *h, struct litmus_bench *b,
+                      const char *name)
+{
+    for (uint64_t i = 0; i < x->seeds; i++) {
+        const char *why = NULL;
+        char *wrong = NULL; /* nothing: the order was looked at when it was read */
+        uint64_t outcome = 0;
+        struct orders *o = orders_new(x->order, x->first_seed + i, &wrong);
+        const bool ran = litmus_bench_run(b, orders_get(o), &outcome, &why);
+        if (!ran)
+            report_fail(x->report, EXIT_FAULT, "heddle run: %s, seed %" PRIu64 ": %s\n", name,
+                        x->first_seed + i, why);
+        orders_free(o);
+        free(wrong);
+        if (!ran) return false;
+        note(h, outcome, 1, x->first_seed + i);
+    }
+    return true;
+}
+
+static bool run_test(struct table *x, const struct litmus *t, const char *name)
+{
+    struct histogram *h = calloc(1, sizeof *h);
+    const char *why = NULL;
+    struct litmus_bench *b = litmus_bench_new(t, &why);
+    if (!h) abort();
+    if (!b) report_fail(x->report, EXIT_FAULT, "heddle run: %s: %s\n", name, why);
+    h->is_known = axioms_allowed(t, AXIOMS_PTX, &h->allowed) &&
+                  axioms_allowed(t, AXIOMS_SC, &h->interleavings);
+    const bool ran = b && run_seeds(x, h, b, name);
+    if (ran) print(x, h, t, name);
+    x->tests++;
+    litmus_bench_free(b);
+    free(h);
+    return ran;
+}
+
+static void run_all(struct table *x)
+{
+    for (size_t shape = 0; shape < litmus_shape_count; shape++)
+        for (int how = 0; how < LITMUS_VARIANTS; how++)
+            for (int where = 0; where < LITMUS_PLACEMENTS; where++) {
+                char name[LITMUS_NAME];
+                litmus_name(name, shape, (enum litmus_variant)how, (enum litmus_placement)where);
+                const bool is_shape = where == LITMUS_GRID &&
+                                      strcmp(x->pattern, litmus_shapes[shape].name) == 0;
+                if (!is_shape && fnmatch(x->pattern, name, 0) != 0) continue;
+                const struct litmus t = litmus_of_shape(shape, (enum litmus_variant)how,
+                                                        (enum litmus_placement)where);
+                if (t.threads < 3 && where == LITMUS_PAIRS) continue; /* as @block */
+                if (!run_test(x, &t, name)) return;
+            }
+}
+
+/* PATTERN of suite:litmus:PATTERN. false: the target is another one. */
+static bool read_target(const struct run_options *o, const char **pattern)
+{
+    static const char name[] = "suite:litmus";
+    const char *text = arena_copy(o->arena, o->target.text, o->target.length);
+    const size_t n = sizeof name - 1;
+    if (strncmp(text, name, n) != 0 || (text[n] && text[n] != ':')) return false;
+    *pattern = text[n] && text[n + 1] ? text + n + 1 : preset;
+    return true;
+}
+
+void litmus_table_run(struct run_options *o, const struct heddle_device_options *device,
+                      struct report *r)
+{
+    struct table x = {.order = device->order ? device->order : "random",
+                      .first_seed = device->seed,
+                      .seeds = SEEDS,
+                      .report = r};
+    const struct run_option *table = run_option_find(o, OPTION_TABLE),
+                            *seeds = run_option_find(o, OPTION_SEEDS);
+    if (!read_target(o, &x.pattern)) {
+        const struct piece at = table ? table->name : seeds->name;
+        diag_error(&o->diags, at.at, at.length, "--%.*s goes with suite:litmus", (int)at.length,
+                   at.text);
+        return;
+    }
+    if (!table) {
+        diag_error(&o->diags, o->target.at, o->target.length,
+                   "suite:litmus is a list of litmus tests: add --table");
+        return;
+    }
+    if (r->json) {
+        diag_error(&o->diags, table->name.at, table->name.length, "--table is text, not JSON");
+        return;
+    }
+    if (seeds && number_read(&o->diags, "--seeds", seeds->value, MOST_SEEDS, &x.seeds) && !x.seeds)
+        diag_error(&o->diags, seeds->value.at, seeds->value.length, "--seeds is at least 1");
+    if (o->diags.errors) return;
+    run_all(&x);
+    if (!x.tests)
+        diag_error(&o->diags, o->target.at, o->target.length,
+                   "no litmus test has a name like '%s': names are as MP+rlx@grid", x.pattern);
+    else if (x.forbidden)
+        report_fail(r, EXIT_DIFFERS,
+                    "heddle run: %zu outcomes were seen that PTX's memory model does not allow\n",
+                    x.forbidden);
+    else if (!r->status && !r->quiet)
+        printf("%zu tests, %" PRIu64 " seeds from %" PRIu64
+               " on, order %s: no outcome was seen that PTX's memory model does not allow\n",
+               x.tests, x.seeds, x.first_seed, x.order);
+}

@@ -1,0 +1,79 @@
+/* `heddle run suite:litmus --table`. */
+#include "tests/support/command.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(cli_litmus, .init = command_set_up, .fini = command_tear_down, .timeout = 120);
+
+/* What `heddle WORDS` prints; it must end with this status. */
+static char *output_of(const char *words, int want)
+{
+    char command[256];
+    int status = -1;
+    snprintf(command, sizeof command, "%%p %s 2>&1", words);
+    char *out = command_output(command, &status);
+    cr_expect_eq(status, want, "%s: %d: %s", words, status, out);
+    return out;
+}
+
+/* The sum of the counts in front of ":>" and "*>". */
+static unsigned long sum_of_states(const char *text)
+{
+    unsigned long sum = 0;
+    for (const char *p = text; (p = strstr(p, "> ")); p++) {
+        const char *line = p;
+        while (line > text && line[-1] != '\n') line--;
+        sum += strtoul(line, NULL, 10);
+    }
+    return sum;
+}
+
+Test(cli_litmus, prints_each_outcome_with_its_count)
+{
+    char *out = output_of("run suite:litmus:MP+rlx@grid --table --seeds 300", 0);
+    cr_expect(strstr(out, "Test MP+rlx@grid Allowed\n"), "%s", out);
+    cr_expect(strstr(out, "W.rlx.gpu x 1; W.rlx.gpu y 1 || R.rlx.gpu y; R.rlx.gpu x\n"), "%s", out);
+    cr_expect(strstr(out, "*> 1 0, x=1 y=1"), "%s", out);
+    cr_expect_eq(sum_of_states(out), 300, "%s", out);
+    cr_expect(strstr(out, "Observation MP+rlx@grid Sometimes "), "%s", out);
+    free(out);
+}
+
+/* Lustig, Sahasrabuddhe, Giroux, ASPLOS 2019: release and acquire of the GPU's scope forbid it, of the CTA's do not. */
+Test(cli_litmus, says_what_the_model_allows)
+{
+    char *out = output_of("run 'suite:litmus:MP+rel+acq*@grid' --table --seeds 100", 0);
+    cr_expect(strstr(out, "Test MP+rel+acq@grid Forbidden\n"), "%s", out);
+    cr_expect(strstr(out, "Observation MP+rel+acq@grid Never 0 100\n"), "%s", out);
+    cr_expect(strstr(out, "Test MP+rel+acq.cta@grid Allowed\n"), "%s", out);
+    cr_expect(strstr(out, "2 tests, 100 seeds from 0 on, order random: no outcome"), "%s", out);
+    free(out);
+}
+
+Test(cli_litmus, a_seed_repeats_its_outcome)
+{
+    char *all = output_of("run suite:litmus:MP+weak@grid --table --seeds 200", 0), args[128];
+    const char *weak = strstr(all, "*> 1 0, x=1 y=1"),
+               *seed = weak ? strstr(weak, "first seed ") : NULL;
+    cr_assert(seed, "%s", all);
+    snprintf(args, sizeof args, "run suite:litmus:MP+weak@grid --table --seeds 1 --seed %lu",
+             strtoul(seed + strlen("first seed "), NULL, 10));
+    char *one = output_of(args, 0);
+    cr_expect(strstr(one, "       1 *> 1 0, x=1 y=1"), "%s", one);
+    free(one);
+    free(all);
+}
+
+Test(cli_litmus, wrong_calls)
+{
+    free(output_of("run suite:litmus", 2));
+    free(output_of("run suite:litmus --seeds 5", 2));
+    free(output_of("run suite:litmus --table --seeds 0", 2));
+    free(output_of("run suite:litmus:XY --table", 2));
+    free(output_of("run suite:litmus:INC --table --seeds 1", 0));
+    free(output_of("run suite:saxpy --table", 2));
+    free(output_of("run suite:litmus --table --format=json", 2));
+}
