@@ -17,8 +17,17 @@
 enum { SEEDS = 1000, MOST_SEEDS = 100000000 };
 static const char preset[] = "*@grid";
 
+static const struct {
+    const char *option, *name;
+} models[] = {
+    [AXIOMS_PTX] = {"", "PTX's memory model"},
+    [AXIOMS_TSO] = {"model=tso", "total store order"},
+    [AXIOMS_SC] = {"model=sc", "sequential consistency"},
+};
+
 struct table {
     const char *pattern, *order;
+    enum axioms_model model; /* what the order's outcomes are compared with */
     uint64_t first_seed, seeds;
     size_t tests, forbidden; /* tests that were run; outcomes of them that are not allowed */
     struct report *report;
@@ -125,7 +134,7 @@ static bool run_test(struct table *x, const struct litmus *t, const char *name)
     struct litmus_bench *b = litmus_bench_new(t, &why);
     if (!h) abort();
     if (!b) report_fail(x->report, EXIT_FAULT, "heddle run: %s: %s\n", name, why);
-    h->is_known = axioms_allowed(t, AXIOMS_PTX, &h->allowed) &&
+    h->is_known = axioms_allowed(t, x->model, &h->allowed) &&
                   axioms_allowed(t, AXIOMS_SC, &h->interleavings);
     const bool ran = b && run_seeds(x, h, b, name);
     if (ran) print(x, h, t, name);
@@ -152,6 +161,14 @@ static void run_all(struct table *x)
             }
 }
 
+/* The model that the order promises. */
+static enum axioms_model model_of(const char *order)
+{
+    for (int i = AXIOMS_TSO; i <= AXIOMS_SC; i++)
+        if (strstr(order, models[i].option)) return (enum axioms_model)i;
+    return AXIOMS_PTX;
+}
+
 /* PATTERN of suite:litmus:PATTERN. false: the target is another one. */
 static bool read_target(const struct run_options *o, const char **pattern)
 {
@@ -170,6 +187,7 @@ void litmus_table_run(struct run_options *o, const struct heddle_device_options 
                       .first_seed = device->seed,
                       .seeds = SEEDS,
                       .report = r};
+    x.model = model_of(x.order);
     const struct run_option *table = run_option_find(o, OPTION_TABLE),
                             *seeds = run_option_find(o, OPTION_SEEDS);
     if (!read_target(o, &x.pattern)) {
@@ -195,11 +213,10 @@ void litmus_table_run(struct run_options *o, const struct heddle_device_options 
         diag_error(&o->diags, o->target.at, o->target.length,
                    "no litmus test has a name like '%s': names are as MP+rlx@grid", x.pattern);
     else if (x.forbidden)
-        report_fail(r, EXIT_DIFFERS,
-                    "heddle run: %zu outcomes were seen that PTX's memory model does not allow\n",
-                    x.forbidden);
+        report_fail(r, EXIT_DIFFERS, "heddle run: %zu outcomes were seen that %s does not allow\n",
+                    x.forbidden, models[x.model].name);
     else if (!r->status && !r->quiet)
         printf("%zu tests, %" PRIu64 " seeds from %" PRIu64
-               " on, order %s: no outcome was seen that PTX's memory model does not allow\n",
-               x.tests, x.seeds, x.first_seed, x.order);
+               " on, order %s: no outcome was seen that %s does not allow\n",
+               x.tests, x.seeds, x.first_seed, x.order, models[x.model].name);
 }

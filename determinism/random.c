@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "determinism/orders.h"
+#include "determinism/store_buffers.h"
 #include "determinism/views/views.h"
 #include "emu/order_fast.h"
 
@@ -33,6 +34,7 @@ struct random_order {
     uint64_t
         grid_choices; /* so far: they have their own draws, because some launches are speculated */
     struct views *views;
+    struct store_buffers *buffers; /* NULL unless the model is TSO: in place of views */
     struct emu_shape shape;
     enum random_strategy strategy; /* of the launch */
     uint32_t lagging_sm;           /* RANDOM_LAG */
@@ -64,7 +66,8 @@ static bool one_in(struct random_order *r, uint32_t n)
 
 static enum emu_verdict access(void *self, const struct emu_access *a)
 {
-    return views_access(((struct random_order *)self)->views, a);
+    struct random_order *r = self;
+    return r->buffers ? store_buffers_access(r->buffers, a) : views_access(r->views, a);
 }
 
 /* ---- RANDOM_FARTHEST ---------------------------------------------------------------------------------------- */
@@ -121,7 +124,8 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
     struct random_order *r = self;
     if (s->kind == EMU_SYNC_CTA_EXIT) r->resident--;
     if (r->strategy == RANDOM_FARTHEST) note_barrier(r, s);
-    views_sync(r->views, s);
+    if (r->buffers) store_buffers_sync(r->buffers, s);
+    else views_sync(r->views, s);
     return EMU_PROCEED;
 }
 
@@ -156,6 +160,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     const uint32_t n = (uint32_t)count;
     uint32_t i = below(r, n);
     r->picks++;
+    if (r->buffers) store_buffers_step(r->buffers);
     *burst = one_in(r, 2) ? 1 : 1 + below(r, 16);
     switch (r->strategy) {
     case RANDOM_PCT:
@@ -199,9 +204,10 @@ static bool idle(void *self)
 {
     struct random_order *r = self;
     views_settle(r->views);
+    const bool drained = r->buffers && store_buffers_drain(r->buffers);
     const bool may_grow = r->grow_at && r->resident >= r->window;
     r->grow_at = 0;
-    return may_grow;
+    return may_grow || drained;
 }
 
 static void quiesce(void *self)
@@ -209,6 +215,7 @@ static void quiesce(void *self)
     struct random_order *r = self;
     r->grow_at = 0;
     views_settle(r->views);
+    if (r->buffers) (void)store_buffers_drain(r->buffers);
 }
 
 static uint32_t choose_grid(void *self, uint32_t count)
@@ -234,9 +241,11 @@ static void begin_views(struct random_order *r, struct emu_machine *m)
                                .stale_one_in = stale[below(r, 3)],
                                .ignores_scopes = !r->options.scopes,
                                .has_shared = r->options.shared && r->shape.cluster == 1};
-    if (!r->options.late_stores) s.late_for = 0;
-    if (!r->options.stale_loads) s.fresh_one_in = 0;
-    if (!r->options.stale_loads || !r->options.stale_strong) s.stale_one_in = 0;
+    const bool is_ptx = r->options.model == RANDOM_PTX;
+    if (r->buffers) store_buffers_begin(r->buffers, m, 1 + s.late_for / 4, &r->state);
+    if (!is_ptx || !r->options.late_stores) s.late_for = 0;
+    if (!is_ptx || !r->options.stale_loads) s.fresh_one_in = 0;
+    if (!s.fresh_one_in || !r->options.stale_strong) s.stale_one_in = 0;
     views_begin(r->views, m, &s, &r->state);
 }
 
@@ -263,7 +272,9 @@ static void begin(void *self, struct emu_machine *m)
 /* A launch that has ended well was idle before. */
 static void end(void *self)
 {
-    views_lose_late_stores(((struct random_order *)self)->views);
+    struct random_order *r = self;
+    views_lose_late_stores(r->views);
+    if (r->buffers) store_buffers_lose(r->buffers);
 }
 
 static struct emu_order *make(const void *options, uint64_t seed)
@@ -273,6 +284,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
     r->options = *(const struct random_options *)options;
     r->seed = rng_mix(seed);
     r->views = views_new();
+    if (r->options.model == RANDOM_TSO) r->buffers = store_buffers_new();
     r->order = (struct emu_order){.self = r,
                                   .name = random_kind.name,
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES |
@@ -295,6 +307,7 @@ static void release(struct emu_order *o)
 {
     struct random_order *r = o->self;
     views_free(r->views);
+    store_buffers_free(r->buffers);
     free(r->at_barrier);
     free(r);
 }
@@ -303,11 +316,17 @@ static const char *const strategies[] = {"any", "uniform",  "pct", "bursty",
                                          "lag", "farthest", NULL};
 static_assert(sizeof strategies / sizeof *strategies == RANDOM_STRATEGIES + 1, "each has a name");
 
+static const char *const models[] = {"ptx", "sc", "tso", NULL};
+
 static const struct order_option option_list[] = {
     {"strategy",
      "which warp goes on: warps alike; by priorities that seldom change; in long runs; one SM far behind; any of "
      "these, by the seed; CTAs in turn, of each the warp farthest from its next barrier",
      offsetof(struct random_options, strategy), .words = strategies, .preset = RANDOM_ANY},
+    {"model",
+     "what memory does: all that PTX allows; sequential consistency, in which no store is late and no load stale; "
+     "total store order, as on x86: stores are late, but in order. sc and tso leave late-stores and stale-loads aside",
+     offsetof(struct random_options, model), .words = models, .preset = RANDOM_PTX},
     {"late-stores", "stores become visible late, and in another order than they were made",
      offsetof(struct random_options, late_stores), .words = order_off_on, .preset = 1},
     {"stale-loads", "loads may read values that have been overwritten",

@@ -30,9 +30,12 @@ enum random_strategy {
     RANDOM_STRATEGIES
 };
 
+enum random_model { RANDOM_PTX, RANDOM_SC, RANDOM_TSO };
+
 struct random_options { /* as struct order_option wants them */
     uint32_t strategy;  /* enum random_strategy */
-    /* Switches of the memory model: each off makes some outcome impossible. */
+    uint32_t model;     /* enum random_model */
+    /* Switches of the memory model PTX: each off makes some outcome impossible. */
     uint32_t late_stores;  /* else they are visible at once */
     uint32_t stale_loads;  /* else loads are never stale */
     uint32_t stale_strong; /* else strong loads are never stale */

@@ -284,6 +284,8 @@ static bool ptx_allows(const struct execution *x)
 static bool kept(const struct execution *x, uint32_t a, uint32_t b)
 {
     const struct event *e = &x->e[a], *f = &x->e[b];
+    if (x->model == AXIOMS_TSO && ((e->fence && !e->sc) || (f->fence && !f->sc)))
+        return false; /* a fence.acq_rel keeps no more than program order does */
     if (x->model == AXIOMS_SC || e->reads || f->writes || e->location == NOBODY ||
         f->location == NOBODY)
         return true;

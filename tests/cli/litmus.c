@@ -53,6 +53,21 @@ Test(cli_litmus, says_what_the_model_allows)
     free(out);
 }
 
+/* Store buffering is what TSO adds to SC (Owens, Sarkar, Sewell, TPHOLs 2009); message passing it does not break. */
+Test(cli_litmus, compares_with_the_model_of_the_order)
+{
+    char *tso = output_of("run suite:litmus:SB+rlx@grid --table --order random:model=tso", 0);
+    cr_expect(strstr(tso, "Test SB+rlx@grid Allowed\n"), "%s", tso);
+    free(tso);
+    tso = output_of("run suite:litmus:MP+rlx@grid --table --order random:model=tso", 0);
+    cr_expect(strstr(tso, "Test MP+rlx@grid Forbidden\n"), "%s", tso);
+    cr_expect(strstr(tso, "total store order"), "%s", tso);
+    free(tso);
+    char *sc = output_of("run suite:litmus:SB+rlx@grid --table --order random:model=sc", 0);
+    cr_expect(strstr(sc, "Test SB+rlx@grid Forbidden\n"), "%s", sc);
+    free(sc);
+}
+
 Test(cli_litmus, a_seed_repeats_its_outcome)
 {
     char *all = output_of("run suite:litmus:MP+weak@grid --table --seeds 200", 0), args[128];

@@ -237,6 +237,64 @@ Test(litmus, without_its_switches_random_is_sequentially_consistent)
                number_of("HEDDLE_LITMUS_SEEDS", 50) / 2);
 }
 
+Test(litmus, sc_shows_no_outcome_that_it_forbids)
+{
+    run_shapes("random:model=sc", AXIOMS_SC, number_of("HEDDLE_LITMUS_SEEDS", 50) / 2);
+}
+
+Test(litmus, tso_shows_no_outcome_that_it_forbids)
+{
+    run_shapes("random:model=tso", AXIOMS_TSO, number_of("HEDDLE_LITMUS_SEEDS", 50));
+}
+
+/* Each outcome of two threads in CTAs of their own, and in one CTA. */
+static void expect_complete(const char *order, enum axioms_model model)
+{
+    static struct axioms_set allowed;
+    static struct seen s;
+    for (size_t i = 0; i < litmus_shape_count; i++)
+        for (int v = 0; v < LITMUS_VARIANTS; v++)
+            for (int p = 0; p <= LITMUS_BLOCK; p++) {
+                const struct litmus t = litmus_of_shape(i, (enum litmus_variant)v,
+                                                        (enum litmus_placement)p);
+                unsigned launches = 100;
+                if (t.threads > 2) continue;
+                cr_assert(axioms_allowed(&t, model, &allowed));
+                do run(&t, order, launches, 7, &s); /* seldom more than once */
+                while (s.set.count < allowed.count && (launches *= 4) <= 2000);
+                cr_expect_eq(s.set.count, allowed.count, "%s+%s@%s: %zu of %zu",
+                             litmus_shapes[i].name, litmus_variants[v], litmus_placements[p],
+                             s.set.count, allowed.count);
+            }
+}
+
+Test(litmus, sc_shows_each_outcome_of_two_threads)
+{
+    expect_complete("random:model=sc", AXIOMS_SC);
+}
+
+Test(litmus, tso_shows_each_outcome_of_two_threads)
+{
+    expect_complete("random:model=tso", AXIOMS_TSO);
+}
+
+/* Forwarding: a thread sees its own store before others do (Sewell et al., example n6 and "IRIW does not"). */
+Test(litmus, tso_forwards_from_the_store_buffer)
+{
+    static struct axioms_set allowed;
+    static struct seen s;
+    struct litmus t;
+    cr_assert_null(litmus_parse(&t, "W x 1; R x; R y || W y 1; R y; R x"));
+    cr_assert(axioms_allowed(&t, AXIOMS_TSO, &allowed));
+    run(&t, "random:model=tso", 2000, 3, &s);
+    expect_allowed(&t, &s, &allowed, "forwarding");
+    cr_expect_eq(s.set.count, allowed.count);
+    bool forwarded = false;
+    for (size_t i = 0; i < s.set.count; i++)
+        forwarded |= s.set.outcome[i] == outcome_of(&t, "1 0 1 0, 1 1");
+    cr_expect(forwarded);
+}
+
 /* Weak outcomes that the model allows: each must be seen in 2,000 launches of two threads, 20,000 of more. */
 static const struct {
     const char *shape, *without; /* options that make the outcome impossible; NULL: not tested */
@@ -357,6 +415,12 @@ Test(litmus, random_shows_no_forbidden_outcome_of_random_programs)
         if (!axioms_allowed(&t, AXIOMS_PTX, &allowed)) continue;
         run(&t, "random", launches, n, &s);
         snprintf(name, sizeof name, "program %u", n);
+        expect_allowed(&t, &s, &allowed, name);
+        if (!axioms_allowed(&t, AXIOMS_TSO, &allowed)) continue;
+        run(&t, "random:model=tso", launches, n, &s);
+        expect_allowed(&t, &s, &allowed, name);
+        if (!axioms_allowed(&t, AXIOMS_SC, &allowed)) continue;
+        run(&t, "random:model=sc", launches, n, &s);
         expect_allowed(&t, &s, &allowed, name);
     }
 }
