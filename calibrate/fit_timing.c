@@ -82,8 +82,9 @@ static void machine_at(const struct space *s, const double *x, struct timing_mac
 struct task {
     const struct timing_data *d;
     const struct timing_machine *machine;
-    const bool *wanted; /* by row; NULL: all */
-    double *cycles;
+    const bool *wanted;                /* by row; NULL: all */
+    double *cycles;                    /* with all SMs executed; may be NULL */
+    struct launch_estimate *estimates; /* as `heddle estimate` makes them; NULL: are not wanted */
     atomic_size_t next;
 };
 
@@ -93,7 +94,8 @@ static void *work(void *arg)
     const struct rows *rows = t->d->rows;
     for (size_t i; (i = atomic_fetch_add(&t->next, 1)) < rows->count;) {
         if (t->wanted && !t->wanted[i]) continue;
-        t->cycles[i] = launch_cycles(t->d->launch[i], t->machine, true, NULL);
+        if (t->cycles) t->cycles[i] = launch_cycles(t->d->launch[i], t->machine, true, NULL);
+        if (t->estimates) launch_estimate_on(t->d->launch[i], t->machine, &t->estimates[i]);
     }
     return NULL;
 }
@@ -110,13 +112,26 @@ static void run(struct task t)
     for (unsigned i = 0; i < begun; i++) pthread_join(other[i], NULL);
 }
 
-void timing_cycles(const struct timing_data *d, const struct timing_machine *m, double *out)
+static struct timing_machine completed(const struct timing_machine *m, const struct emu_gpu *g)
 {
     struct timing_machine complete = *m;
-    complete.sms = d->rows->gpu->sms;
-    complete.schedulers = d->rows->gpu->schedulers;
-    complete.issue = d->rows->gpu->issue;
-    run((struct task){d, &complete, NULL, out, 0});
+    complete.sms = g->sms;
+    complete.schedulers = g->schedulers;
+    complete.issue = g->issue;
+    return complete;
+}
+
+void timing_cycles(const struct timing_data *d, const struct timing_machine *m, double *out)
+{
+    const struct timing_machine complete = completed(m, d->rows->gpu);
+    run((struct task){.d = d, .machine = &complete, .cycles = out});
+}
+
+void timing_estimates(const struct timing_data *d, const struct timing_machine *m,
+                      struct launch_estimate *out)
+{
+    const struct timing_machine complete = completed(m, d->rows->gpu);
+    run((struct task){.d = d, .machine = &complete, .estimates = out});
 }
 
 /* ---- the problem ------------------------------------------------------------------------------------------ */
@@ -142,7 +157,7 @@ static void errors_at(struct problem *p, const double *x, double *error)
     const struct rows *rows = p->d->rows;
     struct timing_machine m;
     machine_at(&p->space, x, &m);
-    run((struct task){p->d, &m, p->wanted, p->cycles, 0});
+    run((struct task){.d = p->d, .machine = &m, .wanted = p->wanted, .cycles = p->cycles});
     for (size_t i = 0; i < rows->count; i++) {
         if (!p->wanted[i]) continue;
         const double e = log(p->cycles[i] / rows->list[i].counters.cycles);
@@ -340,7 +355,7 @@ static double largest(const double *x, size_t n)
 
 /* Those of the program, by a fit of the others; all came to x, with that error. */
 static void fit_without(struct problem *p, size_t program, const double *x, const double *error,
-                        double *outside)
+                        struct timing_fitting *f)
 {
     const struct rows *rows = p->d->rows;
     const size_t m = p->space.count;
@@ -360,7 +375,11 @@ static void fit_without(struct problem *p, size_t program, const double *x, cons
     }
     machine_at(&p->space, there, &machine);
     for (size_t i = 0; i < rows->count; i++) p->wanted[i] = rows->list[i].application == program;
-    run((struct task){p->d, &machine, p->wanted, outside, 0});
+    run((struct task){.d = p->d,
+                      .machine = &machine,
+                      .wanted = p->wanted,
+                      .cycles = f->outside,
+                      .estimates = f->estimates});
 }
 
 static void put_numbers(const struct problem *p, const double *x, const double *known,
@@ -387,10 +406,7 @@ void fit_timing(const struct timing_data *d, const struct timing_machine *start,
     const struct rows *rows = d->rows;
     struct arena *a = rows->arena;
     const size_t n = rows->count;
-    struct timing_machine complete = *start;
-    complete.sms = rows->gpu->sms;
-    complete.schedulers = rows->gpu->schedulers;
-    complete.issue = rows->gpu->issue;
+    const struct timing_machine complete = completed(start, rows->gpu);
     struct problem p = {.d = d, .space = {.start = &complete}};
     double x[TIMING_NUMBERS] = {0}, known[TIMING_NUMBERS] = {0};
     gsl_set_error_handler_off();
@@ -403,16 +419,17 @@ void fit_timing(const struct timing_data *d, const struct timing_machine *start,
     p.moves = arena_array(a, bool, n *p.space.count), p.wanted = arena_array(a, bool, n);
     *f = (struct timing_fitting){.before = arena_array(a, double, n),
                                  .inside = arena_array(a, double, n),
-                                 .outside = arena_array(a, double, n)};
-    run((struct task){d, &complete, NULL, f->before, 0});
+                                 .outside = arena_array(a, double, n),
+                                 .estimates = arena_array(a, struct launch_estimate, n)};
+    run((struct task){.d = d, .machine = &complete, .cycles = f->before});
     fit_all(&p, x, known);
     put_numbers(&p, x, known, f);
-    run((struct task){d, &f->machine, NULL, f->inside, 0});
+    run((struct task){.d = d, .machine = &f->machine, .cycles = f->inside});
     double *error = arena_array(a, double, n);
     memcpy(error, p.error, n * sizeof *error);
     for (size_t k = 0; k < rows->application_count; k++) {
         say(d, "each program left out", k, rows->application_count);
-        fit_without(&p, k, x, error, f->outside);
+        fit_without(&p, k, x, error, f);
     }
     f->runs = p.runs;
 }

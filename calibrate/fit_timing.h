@@ -17,6 +17,7 @@
 #define HEDDLE_CALIBRATE_FIT_TIMING_H
 
 #include "calibrate/rows.h"
+#include "model/launch_estimate.h"
 #include "model/timing.h"
 
 struct emu_counts;
@@ -42,12 +43,18 @@ struct timing_fitting {
     uint64_t undetermined; /* a bit for each number that is known too little */
     /* By row: estimated at the start; by all rows; without its program's. In the arena. */
     double *before, *inside, *outside;
-    uint64_t runs; /* of the timing model, over launches */
+    struct launch_estimate
+        *estimates; /* by row, as `heddle estimate` prints them; without its program's launches */
+    uint64_t runs;  /* of the timing model, over launches */
 };
 
 /* Rows of at least two programs. */
 void fit_timing(const struct timing_data *d, const struct timing_machine *start,
                 struct timing_fitting *f);
+
+/* The estimate of each row on that machine, as `heddle estimate` makes it. */
+void timing_estimates(const struct timing_data *d, const struct timing_machine *m,
+                      struct launch_estimate *out);
 
 /* Cycles of each row on that machine. */
 void timing_cycles(const struct timing_data *d, const struct timing_machine *m, double *out);

@@ -8,6 +8,7 @@
 #include "calibrate/fit_timing.h"
 
 struct buf;
+struct residuals;
 
 struct report {
     const struct rows *rows;
@@ -27,6 +28,7 @@ struct timing_report {
     const char *measured; /* on what */
     /* By the GPU's configuration alone, at the start of the fit, by all rows, without the row's program. */
     struct figures alone, before, inside, outside;
+    const struct residuals *residuals; /* of the launches, in their order */
     const char *const *files;
     size_t file_count;
 };

@@ -1,6 +1,7 @@
 #include "calibrate/report.h"
 
 #include "base/buf.h"
+#include "calibrate/residuals.h"
 #include "emu/counts.h"
 #include "model/timing_file.h"
 
@@ -41,6 +42,8 @@ void report_timing_text(struct buf *out, const struct timing_report *r)
                    f->numbers[i].text);
     report_applications(out, rows, f->outside);
     worst_text(out, r);
+    buf_puts(out, "\nHow often intervals hold that the program did not contribute to\n");
+    residuals_table(r->residuals, out);
 }
 
 static void range(const struct timing_data *d, struct timing_fit *fit)
@@ -68,12 +71,10 @@ void report_timing_file(struct buf *out, const struct timing_report *r)
                              .worst = o->worst,
                              .by_program = o->by_application,
                              .rank = o->rank,
-                             .low = o->low,
-                             .high = o->high,
-                             .alone_low = r->alone.low,
-                             .alone_high = r->alone.high,
                              .machine = r->fit->machine};
     range(r->data, &fit);
+    residuals_intervals(r->residuals, fit.gpu, fit.low, fit.high);
+    residuals_alone(r->residuals, fit.gpu, &fit.alone_low, &fit.alone_high);
     buf_printf(out, "# Made by heddle calibrate: %zu launches of %zu programs.\n", rows->count,
                rows->application_count);
     report_files(out, r->files, r->file_count);

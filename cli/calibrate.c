@@ -4,6 +4,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "calibrate/report.h"
+#include "calibrate/residuals.h"
 #include "calibrate/traces.h"
 #include "cli/command.h"
 #include "cli/gpu_file.h"
@@ -52,6 +53,16 @@ static const struct command_option options[] = {
              "each, its share of the roofline, and in which counters it lies outside the launches "
              "that were fitted.",
      .id = 1},
+    {.name = "residuals",
+     .argument = "FILE",
+     .help =
+         "Write measured over estimated cycles of each launch, by a fit without its program, as CSV. With --traces.",
+     .id = 1},
+    {.name = "coverage",
+     .help =
+         "Fit nothing: print how often intervals hold that are made of such residuals (FILE...) without the "
+         "program, or the GPU, whose launches they are judged by.",
+     .id = 1},
     {.name = "allow-undetermined",
      .help = "Numbers that the data do not determine keep their earlier value.",
      .id = 1},
@@ -60,7 +71,8 @@ static const struct command_option options[] = {
 enum { MOST_FILES = 64, MOST_BYTES = 1 << 28 };
 
 struct request {
-    const char *gpu, *output, *plot, *csv, *where, *start;
+    const char *gpu, *output, *plot, *csv, *where, *start, *residuals;
+    bool coverage;
     bool undetermined; /* is fine */
     bool predict;
     const char *files[MOST_FILES], *traces[MOST_FILES];
@@ -71,8 +83,13 @@ static bool take_option(char **argv, int *i, struct request *q)
 {
     const struct {
         const char *name, **value;
-    } files[] = {{"--gpu", &q->gpu}, {"--output", &q->output}, {"--plot", &q->plot},
-                 {"--csv", &q->csv}, {"--where", &q->where},   {"--start", &q->start}};
+    } files[] = {{"--gpu", &q->gpu},
+                 {"--output", &q->output},
+                 {"--plot", &q->plot},
+                 {"--csv", &q->csv},
+                 {"--where", &q->where},
+                 {"--start", &q->start},
+                 {"--residuals", &q->residuals}};
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         const char *value = option_value(argv, i, files[k].name);
         if (!value) continue;
@@ -88,6 +105,7 @@ static bool take_option(char **argv, int *i, struct request *q)
     }
     if (strcmp(argv[*i], "--allow-undetermined") == 0) return q->undetermined = true;
     if (strcmp(argv[*i], "--predict") == 0) return q->predict = true;
+    if (strcmp(argv[*i], "--coverage") == 0) return q->coverage = true;
     if (traces) return usage_error("calibrate", "at most %d files of traces", MOST_FILES), false;
     (void)bad_option(&command_calibrate, argv[*i]);
     return false;
@@ -111,6 +129,20 @@ static bool predicts_alone(const struct request *q)
     return usage_error("calibrate", "--predict fits nothing: leave out %s", other), false;
 }
 
+/* Residuals say themselves which GPU they are of. */
+static bool covers_alone(const struct request *q)
+{
+    const char *other = q->gpu         ? "--gpu"
+                        : q->output    ? "--output"
+                        : q->residuals ? "--residuals"
+                        : q->csv       ? "--csv"
+                        : q->where     ? "--where"
+                        : q->predict   ? "--predict"
+                                       : NULL;
+    if (!other) return predicts_alone(&(struct request){.predict = true, .plot = q->plot});
+    return usage_error("calibrate", "--coverage reads residuals: leave out %s", other), false;
+}
+
 static bool parse(int argc, char **argv, struct request *q)
 {
     for (int i = 1; i < argc; i++) {
@@ -121,16 +153,22 @@ static bool parse(int argc, char **argv, struct request *q)
         else q->files[q->file_count++] = argv[i];
     }
     if (!q->file_count) return usage_error("calibrate", "which measured launches?"), false;
+    if (q->coverage) return covers_alone(q);
     if (!q->gpu) return usage_error("calibrate", "--gpu says what was measured"), false;
     if (q->start && !q->trace_count)
         return usage_error("calibrate", "--start is for a fit of the timing model: --traces"),
                false;
+    if (q->residuals && !q->trace_count)
+        return usage_error("calibrate", "--residuals is for a fit of the timing model: --traces"),
+               false;
     if (q->where && !strchr(q->where, '='))
         return usage_error("calibrate", "--where is COLUMN=VALUE, not '%s'", q->where), false;
-    return predicts_alone(q) && writable(q->output) && writable(q->plot) && writable(q->csv);
+    return predicts_alone(q) && writable(q->output) && writable(q->plot) && writable(q->csv) &&
+           writable(q->residuals);
 }
 
-static int read_file(struct rows *rows, const char *path)
+/* Reads measured launches, or residuals. */
+static int read_file(struct rows *rows, struct residuals *residuals, const char *path)
 {
     struct buf text = {0};
     const bool fine = buf_add_file(&text, path, MOST_BYTES);
@@ -142,7 +180,7 @@ static int read_file(struct rows *rows, const char *path)
         const struct source source = {path, text.data ? text.data : "", (uint32_t)text.size};
         struct diags d = {.arena = rows->arena, .source = &source};
         struct buf out = {0};
-        if (!rows_read(rows, &d)) status = EXIT_INPUT;
+        if (!(residuals ? residuals_read(residuals, &d) : rows_read(rows, &d))) status = EXIT_INPUT;
         diags_render(&d, &out);
         if (out.data) fputs(out.data, stderr);
         buf_free(&out);
@@ -243,6 +281,43 @@ static bool timing_determined(const struct request *q, const struct timing_fitti
     return false;
 }
 
+static struct residuals residuals_of(const struct timing_data *d, const struct timing_fitting *f,
+                                     const struct timing_machine *alone)
+{
+    const struct rows *rows = d->rows;
+    struct residuals out = {.arena = rows->arena};
+    struct launch_estimate *by_configuration = arena_array(rows->arena, struct launch_estimate,
+                                                           rows->count);
+    timing_estimates(d, alone, by_configuration);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct row *row = &rows->list[i];
+        const double cycles = row->counters.cycles;
+        const struct residual x = {.gpu = rows->gpu->name,
+                                   .program = rows->applications[row->application],
+                                   .run = row->run,
+                                   .launch = row->launch,
+                                   .regime = launch_regime_of(&f->estimates[i]),
+                                   .ratio = cycles / f->estimates[i].cycles,
+                                   .configuration_ratio = cycles / by_configuration[i].cycles};
+        residuals_add(&out, &x);
+    }
+    return out;
+}
+
+/* Writes what was asked for. */
+static int write_timing(const struct request *q, const struct residuals *residuals,
+                        const struct buf *file)
+{
+    struct buf text = {0};
+    int status = q->output ? write_file(q->output, file) : EXIT_FINE;
+    if (q->residuals && status == EXIT_FINE) {
+        residuals_write(residuals, &text);
+        status = write_file(q->residuals, &text);
+    }
+    buf_free(&text);
+    return status;
+}
+
 static int fit_of_timing(const struct request *q, const struct timing_data *d,
                          const struct timing_fit *start)
 {
@@ -264,12 +339,14 @@ static int fit_of_timing(const struct request *q, const struct timing_data *d,
     figures_of(rows, fit.before, &r.before);
     figures_of(rows, fit.inside, &r.inside);
     figures_of(rows, fit.outside, &r.outside);
+    const struct residuals residuals = residuals_of(d, &fit, &alone);
+    r.residuals = &residuals;
     r.files = q->files, r.file_count = q->file_count;
     if (!r.measured) r.measured = q->files[0];
     report_timing_text(&text, &r);
     report_timing_file(&file, &r);
     fputs(text.data, stdout);
-    const int status = q->output ? write_file(q->output, &file) : EXIT_FINE;
+    const int status = write_timing(q, &residuals, &file);
     if (q->plot) plot(rows, fit.outside, q->plot);
     buf_free(&text);
     buf_free(&file);
@@ -390,18 +467,40 @@ static int convert(const struct request *q, const struct rows *rows)
     return status;
 }
 
+/* How often intervals hold. */
+static int coverage(const struct request *q, struct arena *a)
+{
+    struct rows rows = {.arena = a};
+    struct residuals r = {.arena = a};
+    struct buf text = {0};
+    for (size_t i = 0; i < q->file_count; i++) {
+        const int status = read_file(&rows, &r, q->files[i]);
+        if (status) return status;
+    }
+    residuals_table(&r, &text);
+    fputs(text.data, stdout);
+    buf_free(&text);
+    return EXIT_FINE;
+}
+
 static int calibrate_run(int argc, char **argv)
 {
     struct request q = {0};
     if (!parse(argc, argv, &q)) return EXIT_USAGE;
     struct arena *a = arena_new();
     int status = EXIT_FINE;
+    if (q.coverage) {
+        status = coverage(&q, a);
+        arena_free(a);
+        return finish_output("calibrate", status);
+    }
     struct rows rows = {.arena = a, .gpu = gpu_named("calibrate", q.gpu, a, &status)};
     if (q.where) {
         rows.column = arena_copy(a, q.where, strcspn(q.where, "="));
         rows.value = strchr(q.where, '=') + 1;
     }
-    for (size_t i = 0; i < q.file_count && !status; i++) status = read_file(&rows, q.files[i]);
+    for (size_t i = 0; i < q.file_count && !status; i++)
+        status = read_file(&rows, NULL, q.files[i]);
     if (!status && q.csv) status = convert(&q, &rows);
     if (!status && !rows.count) {
         fprintf(stderr, "heddle calibrate: no launches\n");
@@ -418,7 +517,8 @@ static int calibrate_run(int argc, char **argv)
 const struct command command_calibrate = {
     .name = "calibrate",
     .summary = "fit the model's weights to measured launches",
-    .usage = "calibrate FILE.csv... --gpu NAME [options]",
+    .usage = "calibrate FILE.csv... --gpu NAME [options]\n"
+             "calibrate --coverage RESIDUALS.csv...",
     .description =
         "Reads launches with their counters and measured cycles, fits the weights of the counter "
         "model to them with "
@@ -442,6 +542,7 @@ const struct command command_calibrate = {
         "  heddle calibrate calibrate/data/gv100.csv --gpu gv100 --output gv100.yaml\n"
         "  heddle estimate --gpu titanv --traces runs.traces ./saxpy 4096\n"
         "  heddle calibrate cycles.csv --gpu titanv --traces runs.traces --output titanv.yaml\n"
-        "  heddle estimate --gpu titanv --coefficients titanv.yaml ./other",
+        "  heddle estimate --gpu titanv --coefficients titanv.yaml ./other\n"
+        "  heddle calibrate --coverage calibrate/data/residuals.csv",
     .run = calibrate_run,
 };

@@ -42,7 +42,7 @@ _heddle_options() # COMMAND
     'orders') echo "--format --help";;
     'gpus') echo "--help";;
     'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;
-    'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --allow-undetermined --help";;
+    'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --residuals --coverage --allow-undetermined --help";;
     esac
 }
 _heddle_values() # COMMAND --OPTION
@@ -373,6 +373,7 @@ _heddle_values() # COMMAND --OPTION
     'calibrate --where') echo "";;
     'calibrate --plot') echo "FILE";;
     'calibrate --csv') echo "FILE";;
+    'calibrate --residuals') echo "FILE";;
     *) return 1;;
     esac
 }

@@ -9,6 +9,7 @@
 #include "model/time_lapse.h"
 #include "model/timing_order.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *timing_part_name(enum timing_part p)
@@ -205,6 +206,8 @@ static bool is_changed(const struct emu_gpu *g)
 /* What waits do to the interval. Loops that poll have the rounds that they have in the emulator's order, which may be
  * none: such programs took 6 to 17 times their estimate. Locks are modelled (model/timing_lock.c), but who has one next
  * is not known. */
+static const double sampling_error =
+    0.1; /* of a logarithm: what a sample changed at worst (docs/estimate.md) */
 enum { WAITS_LOW = 2, LOCKS_HIGH = 4, POLLS_HIGH = 16 };
 
 enum waits { WAITS_NOT, WAITS_LOCKS, WAITS_POLLS };
@@ -223,7 +226,8 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
     machine_alone(&low, &high);
     if (!fit || !fit->measured) out->warnings |= LAUNCH_UNMEASURED | outside_all(e, out);
     else {
-        low = fit->low, high = fit->high;
+        const enum launch_regime r = launch_regime_of(out);
+        low = fit->low[r], high = fit->high[r];
         out->warnings |= outside(fit, e, out);
         if (strcmp(fit->gpu, c->gpu->name) != 0) out->warnings |= LAUNCH_TWIN;
     }
@@ -234,25 +238,25 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
     if (!native) out->warnings |= LAUNCH_ORDER;
     if (waits) out->warnings |= LAUNCH_WAITS;
     if (changed || !native) return;
-    out->low = out->cycles * (wider ? low * low : low);
-    out->high = out->cycles * (wider ? high * high : high);
+    const double part = out->warnings & LAUNCH_PARTLY ? sampling_error : 0;
+    out->low = out->cycles * exp(-hypot(log(fmin(1, wider ? low * low : low)), part));
+    out->high = out->cycles * exp(hypot(log(fmax(1, wider ? high * high : high)), part));
     if (waits) out->low /= WAITS_LOW, out->high *= waits == WAITS_POLLS ? POLLS_HIGH : LOCKS_HIGH;
 }
 
-/* `modelled`: cycles of the model's run, before heavy CTAs and DRAM are waited for. */
-static bool estimate(const struct emu_counts *c, bool all, struct time_lapse *lapse,
-                     double *modelled, struct launch_estimate *out)
+/* All but the interval and the warnings. `modelled`: cycles of the model's run, before heavy CTAs and DRAM are waited
+ * for. */
+static bool estimate_on(const struct emu_counts *c, const struct timing_machine *m, bool all,
+                        struct time_lapse *lapse, double *modelled, struct timing_result *t,
+                        struct launch_estimate *out)
 {
-    struct timing_machine m;
-    struct timing_result t;
     struct timing_order o;
     if (!c || !c->trace || !c->trace->cta_count || !timing_order_of(c, &o)) return false;
     const struct emu_events *e = &c->phases[0].total; /* traces are made without phases */
-    const struct timing_fit *fit = machine_of(c->gpu, &m);
     *out = (struct launch_estimate){
         .ctas = c->occupancy.ctas,
         .warps = c->occupancy.warps,
-        .cycles = cycles_over_time(c, &m, all, lapse, modelled, &t),
+        .cycles = cycles_over_time(c, m, all, lapse, modelled, t),
         .warp_instructions = e->warp_instructions,
         .thread_instructions = e->thread_instructions,
         .dram_bytes = 32.0 * (double)(e->cache.dram_reads + e->cache.dram_writes)};
@@ -260,14 +264,34 @@ static bool estimate(const struct emu_counts *c, bool all, struct time_lapse *la
     snprintf(out->gpu, sizeof out->gpu, "%s", c->gpu->name);
     memcpy(out->grid, c->grid, sizeof out->grid);
     memcpy(out->block, c->block, sizeof out->block);
-    memcpy(out->part, t.part, sizeof out->part);
-    memcpy(out->by_unit, t.by_unit, sizeof out->by_unit);
+    memcpy(out->part, t->part, sizeof out->part);
+    memcpy(out->by_unit, t->by_unit, sizeof out->by_unit);
     if (out->cycles <= 0) return false;
-    wait_for_dram(c, &m, out);
+    wait_for_dram(c, m, out);
     out->seconds = config_seconds(c->gpu, out->cycles);
     out->bound = launch_bound(out);
     out->ipc = (double)e->thread_instructions / out->cycles;
     out->roofline = roofline_of(c->gpu, (double)e->warp_instructions, out->dram_bytes, out->cycles);
+    return true;
+}
+
+bool launch_estimate_on(const struct emu_counts *c, const struct timing_machine *m,
+                        struct launch_estimate *out)
+{
+    struct timing_result t;
+    double modelled;
+    return estimate_on(c, m, false, NULL, &modelled, &t, out);
+}
+
+static bool estimate(const struct emu_counts *c, bool all, struct time_lapse *lapse,
+                     double *modelled, struct launch_estimate *out)
+{
+    struct timing_machine m;
+    struct timing_result t;
+    struct timing_order o;
+    if (!c || !timing_order_of(c, &o)) return false;
+    const struct timing_fit *fit = machine_of(c->gpu, &m);
+    if (!estimate_on(c, &m, all, lapse, modelled, &t, out)) return false;
     judge(c, fit, o.kind == TIMING_NATIVE, waits_of(c, &t), out);
     return true;
 }

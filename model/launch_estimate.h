@@ -77,6 +77,10 @@ struct launch_estimate {
 double launch_cycles(const struct emu_counts *c, const struct timing_machine *m, bool all,
                      struct timing_result *t);
 
+/* The same as launch_estimate_of prints, on that machine, without interval and warnings. */
+bool launch_estimate_on(const struct emu_counts *c, const struct timing_machine *m,
+                        struct launch_estimate *out);
+
 /* Of one grid (not of counts->next). false: it was not traced. */
 bool launch_estimate_of(const struct emu_counts *c, struct launch_estimate *out);
 

@@ -12,6 +12,7 @@
 #define HEDDLE_MODEL_MACHINE_H
 
 #include "emu/gpu.h"
+#include "model/regime.h"
 #include "model/timing.h"
 #include "model/timing_features.h"
 
@@ -20,8 +21,9 @@ struct timing_fit {
         *measured; /* on what: "GPGPU-Sim 4.2, SM7_TITANV"; NULL: nothing was measured */
     /* |estimate - measured| / measured, of programs that were left out of the fit: */
     double mean, median, p90, worst, by_program, rank;
-    double low, high; /* 8 of 10 launches took estimate * low .. estimate * high cycles, likewise */
-    double alone_low, alone_high; /* the same, by the GPU's configuration alone */
+    /* 8 of 10 launches of the kind took estimate * low .. estimate * high cycles, likewise */
+    double low[REGIMES], high[REGIMES];
+    double alone_low, alone_high; /* the same of all launches, by the GPU's configuration alone */
     double least[TIMING_FEATURES], most[TIMING_FEATURES]; /* of the launches that were measured */
     struct timing_machine machine;
 };
@@ -46,7 +48,8 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
  * the built-in one again. */
 void machine_use(const struct timing_fit *fit);
 
-/* The interval of a GPU without a fit: how far estimates by the configuration alone were off on the GPUs with one. */
+/* The interval of a GPU without a fit: the geometric mean of those of the GPUs with one, estimated by the configuration
+ * alone. It has 1 in it. */
 void machine_alone(double *low, double *high);
 
 /* Bytes of L1 that shared memory leaves, if `ctas` of `shared` bytes each are resident. */

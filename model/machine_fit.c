@@ -1,6 +1,7 @@
 /* Chooses the machine of a GPU: its own fit, the fit of another board with the same chip, or the configuration. */
 #include "model/machine.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct timing_fit *in_use; /* machine_use */
@@ -46,7 +47,8 @@ void machine_alone(double *low, double *high)
 {
     *low = 1, *high = 1;
     for (size_t i = 0; i < timing_fit_count; i++) {
-        if (timing_fits[i].alone_low < *low) *low = timing_fits[i].alone_low;
-        if (timing_fits[i].alone_high > *high) *high = timing_fits[i].alone_high;
+        *low *= pow(timing_fits[i].alone_low, 1 / (double)timing_fit_count);
+        *high *= pow(timing_fits[i].alone_high, 1 / (double)timing_fit_count);
     }
+    *low = fmin(*low, 1), *high = fmax(*high, 1);
 }

@@ -28,19 +28,23 @@ static const struct table_key keys[] = {
     {                                                                                              \
         "units", #id, KEY_COUNT, 1, 64, MACHINE(units) + TIMING_UNIT_##id * 4, ""                  \
     }
-    UNIT(INT),         UNIT(FP32),    UNIT(FP64),       UNIT(SFU),
-    UNIT(TENSOR),      UNIT(MEMORY),
+    UNIT(INT),        UNIT(FP32),        UNIT(FP64), UNIT(SFU),    UNIT(TENSOR),      UNIT(MEMORY),
 #define ERROR(field)                                                                               \
     {                                                                                              \
         "error", #field, KEY_NUMBER, -1, 1e6, IN(field), ""                                        \
     }
-    ERROR(mean),       ERROR(median), ERROR(p90),       ERROR(worst),
-    ERROR(by_program), ERROR(rank),
+    ERROR(mean),      ERROR(median),     ERROR(p90), ERROR(worst), ERROR(by_program), ERROR(rank),
 #define BOUND(field)                                                                               \
     {                                                                                              \
         "interval_80", #field, KEY_NUMBER, 1e-6, 1e6, IN(field), ""                                \
     }
-    BOUND(low),        BOUND(high),   BOUND(alone_low), BOUND(alone_high),
+    BOUND(alone_low), BOUND(alone_high),
+#define REGIME(id, text)                                                                           \
+    {"low_80", #id, KEY_NUMBER, 1e-6, 1e6, IN(low) + REGIME_##id * sizeof(double), text},
+#include "model/regimes.def"
+#define REGIME(id, text)                                                                           \
+    {"high_80", #id, KEY_NUMBER, 1e-6, 1e6, IN(high) + REGIME_##id * sizeof(double), ""},
+#include "model/regimes.def"
 #define FEATURE(id, text, value)                                                                   \
     {"least", #id, KEY_NUMBER, 0, 1e18, EACH(least, TIMING_FEATURE_##id), text},
 #include "model/timing_features.def"

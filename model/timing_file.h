@@ -14,7 +14,8 @@
  *     interval:                                         # likewise, until a unit takes the next
  *     units:                                            # of an SM: INT, FP32, FP64, SFU, TENSOR, MEMORY
  *     error:                                            # mean, median, p90, worst, by_program, rank
- *     interval_80:                                      # low, high, alone_low, alone_high
+ *     interval_80:                                      # alone_low, alone_high
+ *     low_80: and high_80:                              # model/regimes.def
  *     least: and most:                                  # model/timing_features.def
  *
  * What a file leaves out of the machine is as the GPU's configuration says. */

@@ -113,7 +113,11 @@ static void put_fit(const struct timing_fit *k)
     put_name("gpu", k->gpu);
     if (k->measured) put_name("measured", k->measured);
     FIGURE(mean), FIGURE(median), FIGURE(p90), FIGURE(worst), FIGURE(by_program), FIGURE(rank);
-    FIGURE(low), FIGURE(high), FIGURE(alone_low), FIGURE(alone_high);
+    FIGURE(alone_low), FIGURE(alone_high);
+#define REGIME(id, text)                                                                           \
+    put_number("low[REGIME_" #id "]", k->low[REGIME_##id]);                                        \
+    put_number("high[REGIME_" #id "]", k->high[REGIME_##id]);
+#include "model/regimes.def"
 #define FEATURE(id, ...)                                                                           \
     put_number("least[TIMING_FEATURE_" #id "]", k->least[TIMING_FEATURE_##id]);                    \
     put_number("most[TIMING_FEATURE_" #id "]", k->most[TIMING_FEATURE_##id]);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Fits the timing model's numbers again: compiles and runs the programs of calibrate/data/detailed-sim and gv100-programs, keeps
-# their traces, and writes model/timing/NAME.yaml for each GPU whose cycles their CSV files have. Needs nvcc, and four
-# minutes of one core. Usage: tools/timing.sh HEDDLE
+# their traces, and writes model/timing/NAME.yaml for each GPU whose cycles their CSV files have, and
+# calibrate/data/residuals.csv. Needs nvcc, and eight minutes of one core. Usage: tools/timing.sh HEDDLE
 set -eu
 heddle=$1
 . tools/measured.sh
@@ -17,7 +17,8 @@ fit() {
     gpu=$1
     shift
     "$heddle" calibrate "calibrate/data/$name.csv" --gpu "$gpu" --start "calibrate/data/$gpu-start.yaml" "$@" \
-        --traces "$work/$name/traces" --allow-undetermined --output "model/timing/$gpu.yaml"
+        --traces "$work/$name/traces" --allow-undetermined --output "model/timing/$gpu.yaml" \
+        --residuals "$work/$gpu.csv"
 }
 
 name=detailed-sim gpus=titanv,gtx480
@@ -27,3 +28,7 @@ fit gtx480 --where config=SM2_GTX480
 name=gv100-programs gpus=gv100
 each_run $name trace
 fit gv100
+{
+    head -n 1 "$work/titanv.csv"
+    tail -q -n +2 "$work/titanv.csv" "$work/gtx480.csv" "$work/gv100.csv"
+} >calibrate/data/residuals.csv
