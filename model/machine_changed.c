@@ -55,6 +55,8 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
     else if (measured->l2_atomics < g->l2_atomics || measured->l2_atomics > g->l2_atomics)
         m->atomic_lanes = b.atomic_lanes;
     replace(&m->l1_ways, a.l1_ways, b.l1_ways);
+    /* The configuration has no limit of all ports together: it is one of the network, as the ports' own are. */
+    scale(&m->network_requests, a.port_requests, b.port_requests);
     FOLLOW(start), FOLLOW(branch), FOLLOW(shared_latency), FOLLOW(barrier_latency),
         FOLLOW(constant_latency);
     FOLLOW(l1_latency), FOLLOW(l1_sectors), FOLLOW(port_sectors), FOLLOW(port_requests);

@@ -14,6 +14,9 @@
     "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, %m; @%q bra L; cvt.rn.f32.f64 %f, %d;"                 \
     "st.global.f32 [%a], %f; st.global.u32 [%a+4], %v; ret;"
 #define LOOP(text) HEAD "L:" text END
+/* Each thread has 16 bytes of its own, and two loads of them in flight. */
+#define WIDE(text) HEAD ".reg .u32 %x<8>; mul.wide.u32 %b, %t, 16; add.u64 %b, %a, %b; L:" text END
+#define VECTORS(load) load " {%x0, %x1, %x2, %x3}, [%b];" load " {%x4, %x5, %x6, %x7}, [%b];"
 #define FOUR(text) text text text text
 #define SIXTEEN(text) FOUR(FOUR(text))
 
@@ -27,6 +30,10 @@ enum {
     CHASE_SHARED,
     STREAM,
     HOT_WORD,
+    HITS_L1,
+    ONE_LINE,
+    ONE_PORT,
+    ALL_PORTS,
     BODIES
 };
 static const struct {
@@ -47,6 +54,16 @@ static const struct {
                       LOOP("ld.shared.u32 %v, [%s]; add.u32 %s, %s, %v;"), 1, 32, 200},
     [STREAM] = {"a stream", LOOP("ld.global.u32 %v, [%b]; add.u64 %b, %b, 1310720;"), 1280, 256,
                 16},
+    /* Each warp loads its own line again and again: as many sectors as L1 answers. */
+    [HITS_L1] = {"hits in L1", WIDE(FOUR(VECTORS("ld.global.v4.u32"))), 80, 1024, 64},
+    /* All warps of the GPU load one line from L2: one slice answers them all. */
+    [ONE_LINE] = {"one line of L2",
+                  LOOP("and.b32 %c, %t, 31; mul.wide.u32 %b, %c, 4; add.u64 %b, %a, %b;" FOUR(
+                      "ld.global.cg.u32 %n, [%b];")),
+                  80, 256, 8},
+    /* One SM loads 16 KB again and again, past L1: all slices answer through one port. */
+    [ONE_PORT] = {"one SM's loads from L2", WIDE(VECTORS("ld.global.cg.v4.u32")), 1, 1024, 64},
+    [ALL_PORTS] = {"all SMs' loads from L2", WIDE(VECTORS("ld.global.cg.v4.u32")), 80, 1024, 16},
     [HOT_WORD] = {"a hot word", LOOP("red.global.add.u32 [%a], 1;"), 160, 256, 8},
 };
 
@@ -66,6 +83,9 @@ HALF(fp64_lanes)
 HALF(sfu_lanes)
 TWICE(shared_latency)
 TWICE(l2_atomic_conflict)
+HALF(l2_bandwidth)
+HALF(l1_bandwidth)
+HALF(sm_bandwidth)
 static void slow_l1(struct emu_gpu *g)
 {
     g->l1_latency *= 2, g->l2_latency += g->l1_latency / 2, g->dram_latency += g->l1_latency / 2;
@@ -92,6 +112,9 @@ static const struct {
     {"latency of L2", slow_l2, CHASE_L2, CHASE_L1},
     {"latency of shared memory", slow_shared_latency, CHASE_SHARED, CHASE_L1},
     {"bandwidth of DRAM", slow_dram, STREAM, FMAS},
+    {"bandwidth of L1", slow_l1_bandwidth, HITS_L1, FMAS},
+    {"bandwidth of L2", slow_l2_bandwidth, ONE_LINE, HITS_L1},
+    {"bandwidth of the network", slow_sm_bandwidth, ONE_PORT, HITS_L1},
     {"atomics on one word", slow_l2_atomic_conflict, HOT_WORD, STREAM},
 };
 
@@ -129,4 +152,17 @@ Test(sensitivity, a_part_at_half_speed_slows_what_it_bounds_and_nothing_else, .t
             cr_expect(unbound <= 1.05, "%s, %s: %s takes %.2f times as long", gpus[g],
                       parts[i].name, bodies[parts[i].free].name, unbound);
         }
+}
+
+/* Loads of all SMs that L2 has are bound by its slices or by the network, whichever is slower: one of them at half speed
+ * makes such a kernel 1.5 times as long at least. */
+Test(sensitivity, loads_from_l2_are_bound_by_its_slices_or_the_network, .timeout = 300)
+{
+    static const char *const gpus[] = {"titanv", "a100", "gv100", "v100"};
+    for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++) {
+        const double slices = ratio(ALL_PORTS, gpus[g], slow_l2_bandwidth),
+                     network = ratio(ALL_PORTS, gpus[g], slow_sm_bandwidth);
+        cr_expect(slices >= 1.5 || network >= 1.5, "%s: %.2f and %.2f times as long", gpus[g],
+                  slices, network);
+    }
 }
