@@ -239,6 +239,7 @@ test:                           ## build and run every test; T='isa/*' runs some
 	tools/cuda-doc.sh --check
 	tools/communication.sh --check
 	tools/litmus-doc.sh --check
+	tests/broken/generate.sh --check
 	docs/guide/generate.sh --check
 	HEDDLE='$B/heddle' tests/docs.sh
 	CC='$(CC)' tests/examples.sh $B

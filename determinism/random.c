@@ -229,7 +229,9 @@ static unsigned wants_of(void *self, const struct emu_launch_traits *next)
 {
     struct random_order *r = self;
     r->launches++;
-    return r->order.wants | (next->counted || next->observed ? 0 : EMU_SKIP_IF_CONFLICT_FREE);
+    const bool loses = next->has_narrow_atomics && r->options.scopes; /* reductions may be lost */
+    return r->order.wants |
+           (next->counted || next->observed || loses ? 0 : EMU_SKIP_IF_CONFLICT_FREE);
 }
 static const struct emu_order_fast fast = {.wants = wants_of};
 

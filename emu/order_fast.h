@@ -42,6 +42,9 @@ struct emu_launch_traits { /* a launch that is about to begin */
     /* All accesses of global memory are loads, stores, atomics and reductions of lanes: no copies, textures, surfaces
      * or calls of the device runtime. */
     bool lane_accesses_only;
+    /* An atomic or a reduction of global memory has the scope of the CTA: such a reduction may be lost to another CTA, though
+     * speculation finds reductions of one kind free of conflicts. */
+    bool has_narrow_atomics;
     bool
         speculates; /* emu_config.no_speculation is off: the order may use fast paths of its own, too */
 };

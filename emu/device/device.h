@@ -43,8 +43,9 @@ struct emu_kernel {
     struct emu_program *program[LOWER_WAYS]; /* NULL: not lowered yet */
     char *failed;                            /* why it cannot be */
     u32 registers;
-    bool ran;           /* a launch of it has */
-    bool looked, plain; /* plain: emu_launch_traits's, once it has been looked at */
+    bool ran;                /* a launch of it has */
+    bool looked, plain;      /* plain: emu_launch_traits's, once it has been looked at */
+    bool has_narrow_atomics; /* likewise, after emu_kernel_plain */
     bool
         may_be_conflict_free; /* conflict-free speculation is possible (emu/speculate/conflict_free.h) */
     u32 conflicts[2];         /* launches in which it failed: between warps, between threads */

@@ -131,6 +131,13 @@ static bool accesses_like(const struct ptx_inst *i, size_t count)
 }
 enum { PLAIN = 7, MARKED = 5 };
 
+/* Whether it is an atomic or a reduction of the CTA's scope, perhaps of global memory. */
+static bool is_narrow_atomic(const struct ptx_inst *i)
+{
+    return i->op && i->op->form->effects & PTX_ATOMIC && ptx_op_has(i->op, "cta") &&
+           !ptx_op_has(i->op, "shared");
+}
+
 bool emu_kernel_timeless(const struct emu_program *p)
 {
     for (u32 c = 0; c < p->code_count; c++) {
@@ -158,12 +165,13 @@ bool emu_kernel_plain(struct emu_kernel *k)
     const struct ptx_reach r = ptx_program_reach(k->image->image->program, k->module, k->func);
     k->looked = true;
     k->plain = k->may_be_conflict_free = r.ok && !r.runtime;
-    for (size_t f = 0; k->plain && f < r.count; f++) {
+    for (size_t f = 0; r.ok && f < r.count; f++) {
         const struct ptx_body *b = r.funcs[f].func->body;
         for (size_t s = 0; s < b->count; s++)
             if (b->stmts[s].kind == PTX_STMT_INST) {
                 k->plain &= accesses_like(b->stmts[s].inst, PLAIN);
                 k->may_be_conflict_free &= accesses_like(b->stmts[s].inst, MARKED);
+                k->has_narrow_atomics |= is_narrow_atomic(b->stmts[s].inst);
             }
     }
     const struct emu_program *const p = lowered(k);

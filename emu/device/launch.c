@@ -87,11 +87,13 @@ static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)
     /* A launch that goes on after wrong accesses could not be rolled back when it meets one. */
     const bool plain = config->no_speculation || config->continue_after_faults;
     unsigned wants = o->wants;
+    const bool lane_accesses_only = emu_kernel_plain(k);
     if (o->fast && o->fast->wants)
         wants = o->fast->wants(
             o->self, &(struct emu_launch_traits){.counted = config->count,
                                                  .observed = l->observer_count || o->wrapper,
-                                                 .lane_accesses_only = emu_kernel_plain(k),
+                                                 .lane_accesses_only = lane_accesses_only,
+                                                 .has_narrow_atomics = k->has_narrow_atomics,
                                                  .speculates = !plain});
     return plain ? wants & order_wants : wants;
 }
