@@ -69,7 +69,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 .DEFAULT_GOAL := all
 .PHONY: all deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
         bench claims communication measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
-        ptxas-diff man litmus regs corpus format clean help
+        ptxas-diff man litmus broken regs corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
 STARTS_MAKE := demo test check check-install check-clang check-same check-san check-tsan check-fuzz fuzz ptxas-diff
@@ -147,6 +147,8 @@ $B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) 
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/calls: $B/tests/bench/calls.o $(RUNTIME) $(CUDA) $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CUDA_LIBS) $(LIB_LIBS)
+$B/tests/bench/broken: $B/tests/bench/broken.o $B/tests/support/broken.o $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
 $B/ptxas-diff: $(DIFF) $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
@@ -352,6 +354,9 @@ communication: heddle           ## write the table of docs/communication.md
 
 litmus: heddle                  ## write the tables of litmus tests in docs/orders.md
 	@tools/litmus-doc.sh
+
+broken: $B/tests/bench/broken   ## write the table of broken programs in docs/orders.md
+	@tests/broken/table.sh $<
 
 regs: heddle                    ## compare the estimate of registers with ptxas -v
 	@tests/regs.sh

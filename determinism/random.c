@@ -9,6 +9,7 @@
 #include "determinism/random.h"
 
 #include "base/rng.h"
+#include "determinism/conflicts.h"
 #include "determinism/orders.h"
 #include "determinism/store_buffers.h"
 #include "determinism/views/views.h"
@@ -24,6 +25,7 @@ enum {
     PCT_CHANGES = 3, /* PCT: times that priorities change in PCT_SPAN picks */
     PCT_SPAN = 1 << 12,
     FIRST_WINDOW = 8,       /* CTAs that are resident at first, or 2, 4 or 8 times as many */
+    HELD = 64,              /* RANDOM_CONFLICTS: entries of the table of warps that wait */
     WINDOW_PICKS = 1 << 12, /* picks after which more are, if none exits */
 };
 
@@ -49,6 +51,11 @@ struct random_order {
     uint64_t *
         at_barrier; /* by slot and warp: emu_warp.serial at the warp's last barrier; NULL: another strategy */
     size_t at_barrier_capacity;
+    /* RANDOM_CONFLICTS: warps that wait behind an access that conflicts. NULL: another strategy. */
+    struct conflicts *conflicts;
+    struct held {
+        uint64_t warp, until; /* its CTA and number plus one; 0: none; picks */
+    } held[HELD];
 };
 
 static uint64_t draw(struct random_order *r)
@@ -64,9 +71,31 @@ static bool one_in(struct random_order *r, uint32_t n)
     return n && !below(r, n);
 }
 
+/* ---- RANDOM_CONFLICTS ------------------------------------------------------------------------------------- */
+
+static uint64_t held_name(const struct emu_warp *w)
+{
+    return ((uint64_t)w->cta << 16 | w->warp) + 1;
+}
+
+/* By chance the warp waits behind its access, for a time of very different lengths. */
+static void hold(struct random_order *r, const struct emu_warp *w)
+{
+    const uint64_t name = held_name(w);
+    if (below(r, 2))
+        r->held[name % HELD] = (struct held){name, r->picks + (UINT64_C(1) << below(r, 9))};
+}
+
+static bool is_held(const struct random_order *r, const struct emu_warp *w)
+{
+    const struct held *h = &r->held[held_name(w) % HELD];
+    return h->warp == held_name(w) && r->picks < h->until;
+}
+
 static enum emu_verdict access(void *self, const struct emu_access *a)
 {
     struct random_order *r = self;
+    if (r->conflicts && conflicts_note(r->conflicts, a)) hold(r, a->who);
     return r->buffers ? store_buffers_access(r->buffers, a) : views_access(r->views, a);
 }
 
@@ -179,6 +208,10 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     case RANDOM_FARTHEST:
         if (!one_in(r, r->any_warp_one_in)) i = farthest(r, ready, n, i);
         break;
+    case RANDOM_CONFLICTS:
+        for (int k = 0; k < 8 && is_held(r, &ready[i]); k++) i = below(r, n);
+        if (one_in(r, 2)) *burst = 1;
+        break;
     default: break;
     }
     return (int)i;
@@ -260,6 +293,8 @@ static void begin(void *self, struct emu_machine *m)
     if (r->strategy == RANDOM_ANY)
         r->strategy = (enum random_strategy)(1 + below(r, RANDOM_FARTHEST - 1));
     if (r->strategy == RANDOM_FARTHEST) begin_farthest(r);
+    if (r->conflicts) conflicts_begin(r->conflicts);
+    memset(r->held, 0, sizeof r->held);
     begin_views(r, m);
     r->salt = draw(r);
     r->picks = r->grow_at = 0;
@@ -287,6 +322,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
     r->seed = rng_mix(seed);
     r->views = views_new();
     if (r->options.model == RANDOM_TSO) r->buffers = store_buffers_new();
+    if (r->options.strategy == RANDOM_CONFLICTS) r->conflicts = conflicts_new();
     r->order = (struct emu_order){.self = r,
                                   .name = random_kind.name,
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES |
@@ -310,12 +346,13 @@ static void release(struct emu_order *o)
     struct random_order *r = o->self;
     views_free(r->views);
     store_buffers_free(r->buffers);
+    conflicts_free(r->conflicts);
     free(r->at_barrier);
     free(r);
 }
 
-static const char *const strategies[] = {"any", "uniform",  "pct", "bursty",
-                                         "lag", "farthest", NULL};
+static const char *const strategies[] = {"any", "uniform",  "pct",       "bursty",
+                                         "lag", "farthest", "conflicts", NULL};
 static_assert(sizeof strategies / sizeof *strategies == RANDOM_STRATEGIES + 1, "each has a name");
 
 static const char *const models[] = {"ptx", "sc", "tso", NULL};
@@ -323,7 +360,8 @@ static const char *const models[] = {"ptx", "sc", "tso", NULL};
 static const struct order_option option_list[] = {
     {"strategy",
      "which warp goes on: warps alike; by priorities that seldom change; in long runs; one SM far behind; any of "
-     "these, by the seed; CTAs in turn, of each the warp farthest from its next barrier",
+     "these, by the seed; CTAs in turn, of each the warp farthest from its next barrier; warps alike, but one that "
+     "has accessed a word like another warp, one of them writing, waits for a while",
      offsetof(struct random_options, strategy), .words = strategies, .preset = RANDOM_ANY},
     {"model",
      "what memory does: all that PTX allows; sequential consistency, in which no store is late and no load stale; "

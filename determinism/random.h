@@ -27,6 +27,9 @@ enum random_strategy {
     /* CTAs in turn; of a CTA the warp that has issued least since its last barrier, and so is farthest from the next
      * (the scheduler of Archaeopteryx, section V). Not one of RANDOM_ANY: seeds keep the runs that they had. */
     RANDOM_FARTHEST,
+    /* As UNIFORM, but a warp waits behind an access that conflicts with one of another warp (determinism/conflicts.h). Not
+     * one of RANDOM_ANY either. */
+    RANDOM_CONFLICTS,
     RANDOM_STRATEGIES
 };
 

@@ -1,4 +1,5 @@
-/* The broken programs of tests/broken/broken.def: `random` gives each of them away. */
+/* The broken programs of tests/broken/broken.def: `random` gives each of them away, by every strategy that is offered for it.
+ * docs/orders.md has a table of how many seeds that takes (make broken). */
 #include "tests/support/broken.h"
 #include "tests/support/support.h"
 
@@ -13,6 +14,15 @@ Test(broken, random_shows_a_wrong_result_of_each)
     for (size_t i = 0; i < broken_count; i++)
         cr_expect(broken_first_wrong(b, i, "random", 1000), "%s: %s", broken_programs[i].kernel,
                   broken_programs[i].bug);
+    broken_bench_free(b);
+}
+
+Test(broken, the_strategy_conflicts_shows_a_wrong_result_of_each)
+{
+    struct broken_bench *b = broken_bench_new();
+    for (size_t i = 0; i < broken_count; i++)
+        cr_expect(broken_first_wrong(b, i, "random:strategy=conflicts", 300), "%s",
+                  broken_programs[i].kernel);
     broken_bench_free(b);
 }
 
