@@ -4,9 +4,8 @@
 #include "cli/communication.h"
 
 #include "cli/command.h"
+#include "cli/observed_run.h"
 #include "cli/replace.h"
-#include "cli/run.h"
-#include "cli/run_options.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -15,12 +14,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static const struct command_option options[] = {
     {.name = "granularity",
@@ -152,10 +147,8 @@ static bool set_bandwidth(struct communication_call *c, const char *text)
     return false;
 }
 
-/* The words of `heddle run`, and the number of those behind the command that nobody typed. */
-enum { ADDED_WORDS = 1 };
-
-static bool read_call(struct communication_call *c, int argc, char **argv, char **words, int *count)
+static bool read_call(struct communication_call *c, int argc, char **argv,
+                      struct observed_words *words)
 {
     static const struct {
         const char *name;
@@ -164,22 +157,15 @@ static bool read_call(struct communication_call *c, int argc, char **argv, char 
         {"--granularity", set_unit},        {"--format", set_format},       {"--graph", set_graph},
         {"--matrix", set_matrix},           {"--partition", set_partition}, {"--by", set_by},
         {"--link-bandwidth", set_bandwidth}};
-    words[0] = (char *)"communication";
-    words[1] = (char *)"--quiet";
-    *count = 1 + ADDED_WORDS;
     for (int i = 1; i < argc && argv[i]; i++) {
         const char *value = NULL;
         for (size_t k = 0; !value && k < sizeof own / sizeof *own; k++) {
             value = option_value(argv, &i, own[k].name);
             if (value && !own[k].set(c, value)) return false;
         }
-        if (value || !argv[i] || strcmp(argv[i], "--quiet") == 0) continue;
-        if (*argv[i] != '-' && !c->target) c->target = argv[i];
-        words[(*count)++] = argv[i];
-        const struct piece word = {argv[i], (uint32_t)strlen(argv[i]), 0};
-        if (*argv[i] == '-' || run_target_kind(word) != TARGET_PROGRAM) continue;
-        while (++i < argc) words[(*count)++] = argv[i];
+        if (!value && argv[i]) observed_words_add(words, argc, argv, &i);
     }
+    c->target = words->target;
     if (c->bandwidth > 0 && !c->device_counts) {
         usage_error("communication", "--link-bandwidth needs --partition");
         return false;
@@ -193,38 +179,22 @@ static bool read_call(struct communication_call *c, int argc, char **argv, char 
 
 /* ---- the run --------------------------------------------------------------------------------------------- */
 
-static int run_target_of(int count, char **words, struct event_stream *events)
-{
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-    const int status = run_command(count, words, ADDED_WORDS, events);
-    (void)fflush(NULL);
-    return status;
-}
-
 /* The exit code; *out: what the run has reported, NULL if it has not. */
-static int run(const struct communication_call *c, int count, char **words,
+static int run(const struct communication_call *c, const struct observed_words *words,
                const struct communication_result **out)
 {
-    int status = 0;
     struct event_stream *events = event_stream_new();
     if (!events) return usage_error("communication", "no memory: %s", strerror(errno));
     event_stream_want(events, communication_log_wish(c->unit));
-    (void)fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0) _exit(run_target_of(count, words, events));
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    const int status = observed_run("communication", words, events);
     *out = communication_log_read(c->arena, events);
     event_stream_close(events);
-    if (child < 0) return usage_error("communication", "cannot start another process");
-    if (!WIFEXITED(status)) return EXIT_FAULT;
-    if (WEXITSTATUS(status) == EXIT_FINE && (!*out || !(*out)->launch_count)) {
+    if (status == EXIT_FINE && (!*out || !(*out)->launch_count)) {
         fprintf(stderr,
                 "heddle communication: there was no launch, or the program ended without exit()\n");
         return EXIT_INPUT;
     }
-    return WEXITSTATUS(status);
+    return status;
 }
 
 /* ---- printing -------------------------------------------------------------------------------------------- */
@@ -446,11 +416,12 @@ static int communication(int argc, char **argv)
 {
     struct arena *arena = arena_new();
     struct communication_call c = {.arena = arena, .unit = COMMUNICATION_CTA};
-    char **words = arena_array(arena, char *, (size_t)argc + 2 + ADDED_WORDS);
+    struct observed_words words;
+    observed_words_begin(&words, arena_array(arena, char *, (size_t)argc + 2), "communication");
     const struct communication_result *r = NULL;
-    int count = 0, status = EXIT_USAGE;
-    if (read_call(&c, argc, argv, words, &count)) {
-        status = run(&c, count, words, &r);
+    int status = EXIT_USAGE;
+    if (read_call(&c, argc, argv, &words)) {
+        status = run(&c, &words, &r);
         if (status != EXIT_FINE && r)
             fprintf(
                 stderr,

@@ -60,7 +60,7 @@ static bool load(struct runner *r)
     const struct placement_report *placement = r->report->placement;
     device_watch(r->device,
                  placement && placement->placement ? &placement->watch : r->report->watch);
-    device_log_communication(r->device, r->report->communication);
+    device_set_run_observer(r->device, r->report->run_observer);
     if (heddle_device_load(r->device, r->modules, job->module_count)) return true;
     report_fail(r->report, EXIT_INPUT, "heddle run: %s\n", heddle_device_error(r->device));
     return false;

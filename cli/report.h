@@ -12,7 +12,7 @@
 
 #include "heddle.h"
 
-struct communication_log;
+struct run_observer;
 struct device_watch;
 struct placement_report;
 struct progress;
@@ -26,9 +26,10 @@ struct report {
     /* The run is looked at from inside: nothing is printed, no file is written. NULL: it is not. */
     const struct device_watch *watch;
     struct recording *recording;
-    struct watch_report *watches;            /* NULL: nothing is watched */
-    struct placement_report *placement;      /* NULL: it is not asked for */
-    struct communication_log *communication; /* of `heddle communication`; NULL */
+    struct watch_report *watches;       /* NULL: nothing is watched */
+    struct placement_report *placement; /* NULL: it is not asked for */
+    struct run_observer
+        *run_observer; /* of `heddle communication` and `heddle trace record`; NULL */
     double started;
     int status;         /* an exit code: the first thing that went wrong */
     int program_status; /* of a program: its own */

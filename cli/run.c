@@ -16,8 +16,8 @@
 #include "cuda/outcome.h"
 #include "determinism/orders.h"
 #include "emu/order.h"
-#include "session/communication_log.h"
 #include "session/event_stream.h"
+#include "session/run_observer.h"
 
 #include "base/arena.h"
 
@@ -251,12 +251,12 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
         arena_free(arena);
         return status;
     }
-    r.communication = communication_log_open(events);
+    r.run_observer = run_observer_open(events);
     r.progress = &progress;
     progress_begin(&progress);
     if (ok) run_target(&r, &o);
     else bad_call(&r, &o);
-    communication_log_end(r.communication, events);
+    run_observer_end(r.run_observer, events);
     recording_end(&recording);
     end_counts(&r);
     int status = report_end(&r);

@@ -11,7 +11,7 @@ struct report;
 void run_target(struct report *r, struct run_options *o);
 
 /* `heddle run` with these words, of which so many behind the first are no user's. `events`: a
- * stream that gets what it wants of EVENTS_ESTIMATES and EVENTS_COMMUNICATION (session/event_stream.h); NULL: none. */
+ * stream that gets what it wants of EVENTS_ESTIMATES, EVENTS_COMMUNICATION and EVENTS_ACCESSES (session/event_stream.h); NULL: none. */
 struct event_stream;
 int run_command(int argc, char **argv, int added, struct event_stream *events);
 

@@ -137,7 +137,7 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
                                            .before = before,
                                            .after = after,
                                            .quiet = true,
-                                           .communication = r->communication});
+                                           .run_observer = r->run_observer});
     struct suite_result result = suite_run(w, &options);
     if (watch_report_observer(r->watches)) watch_report_check_found(r->watches, cuda_device_emu());
     cuda_device_watch(NULL);

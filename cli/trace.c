@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cli/command.h"
 #include "cli/estimate.h"
+#include "cli/trace_accesses.h"
 
 #include "base/arena.h"
 #include "emu/trace.h"
@@ -17,8 +18,16 @@
 static const struct command_option record_options[] = {
     {.name = "output",
      .argument = "FILE",
-     .standard = "trace.hdt",
+     .standard = "trace.hdt; trace.trc",
      .help = "The file. One that is there is replaced.",
+     .id = 1},
+    {.name = "format",
+     .argument = "hdt|memtrace1|memtrace3",
+     .standard = "hdt",
+     .help =
+         "hdt: what 'heddle estimate --from' reads. memtrace1, memtrace3: a record of 24 bytes for each access of a "
+         "lane to global memory, as the tracers of Rieber's thesis write (docs/formats.md). Launches on CUDA stream "
+         "N are in FILE-N.",
      .id = 1},
     {.name = "gpu",
      .argument = "NAME",
@@ -32,31 +41,49 @@ static const struct command_option record_options[] = {
      .id = 1},
 };
 
+struct record_call {
+    const char *output, *format; /* NULL: not given */
+};
+
 static bool set_output(struct estimate_call *c, const char *value)
 {
-    const char **output = c->self;
-    if (*output) return usage_error(c->command, "--output is given twice"), false;
-    *output = value;
+    struct record_call *r = c->self;
+    if (r->output) return usage_error(c->command, "--output is given twice"), false;
+    r->output = value;
     return true;
 }
 
-static const struct estimate_option record_added[] = {
-    {"--output", set_output, false}, {"-o", set_output, false}, {NULL, NULL, false}};
+static bool set_format(struct estimate_call *c, const char *value)
+{
+    struct record_call *r = c->self;
+    r->format = value;
+    return true;
+}
+
+static const struct estimate_option record_added[] = {{"--output", set_output, false},
+                                                      {"-o", set_output, false},
+                                                      {"--format", set_format, false},
+                                                      {NULL, NULL, false}};
 
 static int trace_record(int argc, char **argv)
 {
     struct arena *arena = arena_new();
-    const char *output = NULL;
+    struct record_call call = {NULL, NULL};
     struct estimate_call c = {
-        .arena = arena, .command = "trace record", .added = record_added, .self = &output};
+        .arena = arena, .command = "trace record", .added = record_added, .self = &call};
     struct estimates e;
     int status = estimate_read_call(&c, argc, argv) ? EXIT_FINE : c.status;
-    if (!output) output = "trace.hdt";
+    const bool hdt = !call.format || strcmp(call.format, "hdt") == 0;
+    const char *output = call.output ? call.output : hdt ? "trace.hdt" : "trace.trc";
     if (status == EXIT_FINE && !c.target) status = usage_error(c.command, "no target");
     else if (status == EXIT_FINE && (c.gpu_count > 1 || c.order_count > 1))
         status = usage_error(c.command, "one GPU and one order: a trace is for these");
-    else if (status == EXIT_FINE && (c.format != FORMAT_TABLE || c.traces))
-        status = usage_error(c.command, "--format and --traces are for 'heddle estimate'");
+    else if (status == EXIT_FINE && c.traces)
+        status = usage_error(c.command, "--traces is for 'heddle estimate'");
+    if (status == EXIT_FINE && !hdt) {
+        arena_free(arena);
+        return finish_output(c.command, trace_accesses(call.format, output, argc, argv));
+    }
     if (status == EXIT_FINE && unlink(output) != 0 && errno != ENOENT)
         status = usage_error(c.command, "cannot replace '%s': %s", output, strerror(errno));
     c.traces = output;
@@ -74,12 +101,15 @@ const struct command command_trace_record = {
         "Runs TARGET (as for 'heddle estimate') and writes the trace of each launch to a file: the basic blocks that "
         "each traced warp entered, and the lines that its accesses touched (docs/formats.md). 'heddle estimate --from' "
         "and 'heddle report --from' read it, as does 'heddle calibrate --traces'.\n"
+        "With --format memtrace1 or memtrace3 all accesses of global memory are recorded, one by one, and nothing is "
+        "estimated; --gpu is then as for 'heddle run'.\n"
         "The other options are those of 'heddle run'. The output of the target goes to standard error.",
     .options = record_options,
     .option_count = sizeof record_options / sizeof *record_options,
     .also = &command_run,
     .exit_status = "  0  success; otherwise as for 'heddle run'",
-    .examples = "  heddle trace record --gpu gv100 --output app.hdt ./app 4096",
+    .examples = "  heddle trace record --gpu gv100 --output app.hdt ./app 4096\n"
+                "  heddle trace record --format memtrace3 -o app.trc ./app 4096",
     .run = trace_record,
 };
 

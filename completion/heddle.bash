@@ -27,7 +27,7 @@ _heddle_options() # COMMAND
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --format --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
-    'trace record') echo "--output --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --help";;
+    'trace record') echo "--output --format --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
@@ -310,6 +310,7 @@ _heddle_values() # COMMAND --OPTION
     'reproduce --items') echo "FILE";;
     'reproduce --recorded') echo "FILE";;
     'trace record --output') echo "FILE";;
+    'trace record --format') echo "";;
     'trace record --gpu') echo "$_heddle_gpus";;
     'trace record --order') echo "$_heddle_orders";;
     'trace record --memory') echo "";;
@@ -322,7 +323,6 @@ _heddle_values() # COMMAND --OPTION
     'trace record --suppress') echo "FILE";;
     'trace record --max-instructions') echo "";;
     'trace record --timeout') echo "";;
-    'trace record --format') echo "text json";;
     'trace record --counts') echo "FILE";;
     'trace record --watch') echo "";;
     'trace record --record') echo "FILE";;

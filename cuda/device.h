@@ -27,7 +27,7 @@ struct cuda_watch {
     /* Lines that would go to stderr: faults, what checks find. NULL: to stderr, unless quiet. */
     void (*say)(void *self, const char *text);
     bool quiet;
-    struct communication_log *communication; /* of each launch; NULL: none */
+    struct run_observer *run_observer; /* of each launch; NULL: none */
 };
 void cuda_device_watch(const struct cuda_watch *watch); /* copied; NULL: none */
 

@@ -18,9 +18,9 @@
 #include "emu/cta_arena.h"
 #include "emu/gpu.h"
 #include "model/estimate_cache.h"
-#include "session/communication_log.h"
 #include "session/event_stream.h"
 #include "session/run_log.h"
+#include "session/run_observer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -341,7 +341,7 @@ CUresult cuInit(unsigned flags)
     if (!driver.cta_arena) driver.cta_arena = cta_arena_new();
     if (!driver.config.cta_arena) driver.config.cta_arena = driver.cta_arena;
     driver.emu = emu_new(&driver.config);
-    communication_log_device(driver_communication(), driver.emu);
+    run_observer_device(driver_run_observer(), driver.emu);
     driver.checks = checks_new(driver.config.checks);
     driver.unified = emu_unify(driver.emu);
     driver.limits = limits_of(driver.config.gpu);
@@ -426,10 +426,10 @@ void cuda_device_watch(const struct cuda_watch *watch)
     driver_unlock();
 }
 
-struct communication_log *driver_communication(void)
+struct run_observer *driver_run_observer(void)
 {
-    struct communication_log *own = driver.reports.communication;
-    return own ? own : driver.watch.communication;
+    struct run_observer *own = driver.reports.run_observer;
+    return own ? own : driver.watch.run_observer;
 }
 
 struct emu *cuda_device_emu(void)

@@ -243,7 +243,7 @@ struct driver_queues {
 };
 
 /* Where launches and copies go; NULL: nowhere. */
-struct communication_log *driver_communication(void);
+struct run_observer *driver_run_observer(void);
 
 /* The whole state of the driver API: there is one device. */
 struct driver {

@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "model/estimate_cache.h"
 #include "model/timing_file.h"
-#include "session/communication_log.h"
 #include "session/event_stream.h"
 #include "session/run_log.h"
+#include "session/run_observer.h"
 #include "session/settings.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static bool open_events(const char *text)
     if (event_stream_wants(r->events, EVENTS_FIDELITY)) r->fidelity = emu_fidelity_new();
     if (event_stream_wants(r->events, EVENTS_ESTIMATES)) r->estimates = estimate_cache_new();
     r->run_log = run_log_open(r->events);
-    r->communication = communication_log_open(r->events);
+    r->run_observer = run_observer_open(r->events);
     /* The stream's buffer is of the program's heap, and is there before kernels print, whenever that is. */
     return r->events && (!r->run_log || setvbuf(stdout, NULL, _IOFBF, BUFSIZ) == 0);
 }

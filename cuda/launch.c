@@ -6,8 +6,8 @@
 #include "cuda/work.h"
 
 #include "determinism/checks.h"
-#include "session/communication_log.h"
 #include "session/run_log.h"
+#include "session/run_observer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     unordered_name("kernel '%s'", f->name);
     unordered_join(l);
     watch_points_join(l);
-    communication_log_join(driver_communication(), l);
+    run_observer_join(driver_run_observer(), l);
     const struct emu_report *report = emu_launch(driver.emu, f->kernel, l);
     (void)fflush(stdout); /* what the kernel printed comes before what the program says next */
     if (w->after) w->after(w->self, f->name, l, report);

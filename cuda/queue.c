@@ -6,7 +6,7 @@
 #include "cuda/capture.h"
 #include "cuda/graph.h"
 #include "cuda/launch_log.h"
-#include "session/communication_log.h"
+#include "session/run_observer.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -166,7 +166,7 @@ static CUresult step(struct CUstream_st *s)
     o->running = true;
     begin_on_timeline(o);
     driver.site = o->site;
-    communication_log_stream(driver_communication(), s->legacy ? 0 : (uint32_t)s->id);
+    run_observer_stream(driver_run_observer(), s->legacy ? 0 : (uint32_t)s->id);
     unordered_begin(s, o->stamp);
     if (o->work.context->broken) r = o->work.context->broken;
     else if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH) r = step_graph(o);

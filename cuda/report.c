@@ -11,9 +11,9 @@
 #include "emu/fidelity.h"
 #include "emu/profile.h"
 #include "model/estimate_cache.h"
-#include "session/communication_log.h"
 #include "session/event_stream.h"
 #include "session/run_log.h"
+#include "session/run_observer.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -231,8 +231,8 @@ void driver_report_end(void)
     report_timeline();
     watch_points_end();
     say_suppressed();
-    communication_log_end(driver.reports.communication, driver.reports.events);
-    driver.reports.communication = NULL;
+    run_observer_end(driver.reports.run_observer, driver.reports.events);
+    driver.reports.run_observer = NULL;
     run_log_end(driver.reports.run_log);
     driver.reports.run_log = NULL;
 }

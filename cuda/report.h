@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct communication_log;
+struct run_observer;
 struct run_log;
 struct emu_fidelity;
 struct emu_profile;
@@ -26,15 +26,15 @@ struct event_stream;
 struct estimate_cache;
 
 struct driver_reports {
-    struct event_stream *events; /* NULL: the program was not started by the command line */
-    struct run_log *run_log;     /* NULL: it is no run of `heddle check` */
-    struct communication_log *communication; /* NULL: it is no run of `heddle communication` */
-    char *counts_path;                       /* of HEDDLE_COUNTS; NULL: not asked for */
-    struct emu_counts_writer counts;         /* with it */
-    struct emu_profile *profile;             /* NULL: not asked for */
-    struct emu_fidelity *fidelity;           /* likewise */
-    struct estimate_cache *estimates;        /* NULL: launches are not estimated */
-    struct timeline timeline;                /* with it: the clock of CUDA's events */
+    struct event_stream *events;       /* NULL: the program was not started by the command line */
+    struct run_log *run_log;           /* NULL: it is no run of `heddle check` */
+    struct run_observer *run_observer; /* NULL: the command line asked for none */
+    char *counts_path;                 /* of HEDDLE_COUNTS; NULL: not asked for */
+    struct emu_counts_writer counts;   /* with it */
+    struct emu_profile *profile;       /* NULL: not asked for */
+    struct emu_fidelity *fidelity;     /* likewise */
+    struct estimate_cache *estimates;  /* NULL: launches are not estimated */
+    struct timeline timeline;          /* with it: the clock of CUDA's events */
     struct trace_writer traces; /* of HEDDLE_ESTIMATE_TRACES; without a file: not asked for */
     uint64_t suppressed;        /* findings of launches that were left out as known */
 };

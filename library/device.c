@@ -12,7 +12,7 @@
 #include "emu/profile.h"
 #include "emu/suppress.h"
 #include "model/gpu_file.h"
-#include "session/communication_log.h"
+#include "session/run_observer.h"
 
 #include "library/device.h"
 
@@ -42,7 +42,7 @@ struct heddle_device {
     struct device_watch watch;
     struct device_written written;
     struct device_recording recording;
-    struct communication_log *communication; /* NULL: none */
+    struct run_observer *run_observer; /* NULL: none */
 };
 
 /* NULL: it cannot be had, `*wrong` says why. */
@@ -283,7 +283,7 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     l.observer_count = d->observer != NULL;
     if (d->watch.before) d->watch.before(d->watch.self, d->emu, launch->kernel, &l);
     checks_join(d->checks, &l);
-    communication_log_join(d->communication, &l);
+    run_observer_join(d->run_observer, &l);
     const struct emu_report *r = emu_launch(d->emu, k, &l);
     if (d->watch.after) d->watch.after(d->watch.self, d->emu, launch->kernel, &l, r);
     free(params);
@@ -305,10 +305,10 @@ void device_observe(struct heddle_device *d, const struct emu_observer *o)
     d->observer = o;
 }
 
-void device_log_communication(struct heddle_device *d, struct communication_log *log)
+void device_set_run_observer(struct heddle_device *d, struct run_observer *o)
 {
-    d->communication = log;
-    communication_log_device(log, d->emu);
+    d->run_observer = o;
+    run_observer_device(o, d->emu);
 }
 
 void device_set_order(struct heddle_device *d, const struct emu_order *o)

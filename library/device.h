@@ -30,8 +30,8 @@ void device_watch(struct heddle_device *d, const struct device_watch *w); /* cop
 struct emu_observer;
 void device_observe(struct heddle_device *d, const struct emu_observer *o);
 /* All launches and copies go into the log, from now on. */
-struct communication_log;
-void device_log_communication(struct heddle_device *d, struct communication_log *log);
+struct run_observer;
+void device_set_run_observer(struct heddle_device *d, struct run_observer *o);
 /* Of all launches from now on, in place of that of the options; NULL: theirs. */
 struct emu_order;
 void device_set_order(struct heddle_device *d, const struct emu_order *o);

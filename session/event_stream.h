@@ -54,6 +54,7 @@ enum events_wanted {
     EVENTS_COMMUNICATION = 64,
     EVENTS_COMMUNICATION_UNIT = 128, /* and 256 */
     EVENTS_FIDELITY = 512,           /* EVENT_FIDELITY at the end; launches are counted */
+    EVENTS_ACCESSES = 1024,          /* no events, but a file (session/run_observer.h) */
     EVENTS_TASK = 32, /* no events: the first one is EVENT_TASK, for the process that runs */
 };
 
@@ -69,6 +70,7 @@ struct event_totals {
     uint64_t absent;    /* functions of the API that were called and that Heddle does not have */
     uint64_t bad_watch; /* places of --watch that were not there */
     uint64_t bad_recording; /* could not be written, or was not replayed to its end */
+    uint64_t access_traces; /* processes that began to write one (session/run_observer.h) */
 };
 
 /* What a process of a CUDA program had the GPU do, over time (cuda/timeline.h). */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 TestSuite(trace_command, .init = command_set_up, .fini = command_tear_down, .timeout = 120);
@@ -86,4 +87,22 @@ Test(trace_command, a_file_that_is_cut_off_is_refused)
     free(heddle("trace check", 2));
     free(heddle("estimate --from %s/a.hdt suite:saxpy", 2));
     free(heddle("trace record suite:saxpy --gpu gv100,titanv", 2));
+}
+
+/* suite:saxpy launches twice with 262,144 threads of two loads and a store. */
+Test(trace_command, accesses_are_recorded_in_the_thesis_s_formats)
+{
+    char path[100];
+    struct stat st;
+    free(heddle("trace record --format memtrace1 suite:saxpy -o %s/a.trc", 0));
+    snprintf(path, sizeof path, "%s/a.trc", command_folder);
+    cr_assert(stat(path, &st) == 0);
+    cr_expect(eq(u64, (uint64_t)st.st_size, 2 + 2 * (6 + 24 + UINT64_C(24) * 3 * 262144)));
+    free(heddle("trace record --format=memtrace3 --order random suite:saxpy -o %s/a.trc", 0));
+    cr_assert(stat(path, &st) == 0);
+    cr_expect(st.st_size > 10 + 2 * 8 && st.st_size < 2 * 3 * 262144);
+    char *said = heddle("trace record --format x suite:saxpy -o %s/a.trc", 2);
+    cr_expect(strstr(said, "--format is hdt, memtrace1 or memtrace3, not 'x'") != NULL, "%s", said);
+    free(said);
+    free(heddle("trace record --format memtrace3 suite:saxpy -o %s/none/a.trc", 2));
 }

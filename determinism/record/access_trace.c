@@ -1,0 +1,277 @@
+/* Each access of global memory as records of a file (access_trace.h). */
+#define _POSIX_C_SOURCE 200809L
+#include "determinism/record/access_trace.h"
+
+#include "emu/atomic.h"
+#include "emu/order.h"
+#include "ptx/ptx.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const access_trace_format_names[] = {"memtrace1", "memtrace3"};
+
+enum {
+    RECORD_BYTES = 24,
+    MARK_KERNEL = 0x00, /* marks of version 3 */
+    MARK_RUN = 0xfe,
+    MARK_RECORD = 0xff,
+    FILE_BUFFER = 1 << 20
+};
+static const uint8_t v3_head[] = {0x1a, 'C', 'U', 'D', 'A', 'T', 'R', 'A', 'C', 'E'};
+
+struct trace_record {
+    uint64_t address;
+    uint32_t sm, x, size;
+    uint16_t y, z;
+    uint8_t kind;
+};
+
+struct stream_file {
+    uint32_t stream;
+    char *path;
+    FILE *file; /* NULL: it could not be opened */
+    bool begun; /* it has a launch */
+    struct stream_file *next;
+};
+
+struct access_trace {
+    struct emu_observer observer;
+    char *path;
+    enum access_trace_format format;
+    uint32_t stream;
+    struct stream_file *files, *now;
+    struct emu_machine *machine;
+    /* The CTA of the last access: its index and SM. */
+    uint32_t cta, cta_index[3];
+    bool cta_known;
+    /* Of version 3: `run` records with adjacent addresses that begin with `first`. 0: none. */
+    struct trace_record first;
+    uint32_t run;
+    char *wrong; /* the first error; NULL: none */
+};
+
+/* ---- bytes --------------------------------------------------------------------------------------- */
+
+static void put_u64(uint8_t *to, uint64_t value)
+{
+    for (int i = 0; i < 8; i++) to[i] = (uint8_t)(value >> 8 * i);
+}
+
+static void put_u16(uint8_t *to, uint32_t value)
+{
+    to[0] = (uint8_t)value;
+    to[1] = (uint8_t)(value >> 8);
+}
+
+static void fail(struct access_trace *t, const char *path, int error)
+{
+    if (t->wrong) return;
+    const char *why = strerror(error);
+    const size_t size = strlen(path) + strlen(why) + 8;
+    t->wrong = malloc(size);
+    if (!t->wrong) abort();
+    (void)snprintf(t->wrong, size, "'%s': %s", path, why);
+}
+
+static void write_bytes(struct access_trace *t, const void *bytes, size_t size)
+{
+    FILE *const f = t->now ? t->now->file : NULL;
+    if (f && !t->wrong && fwrite(bytes, 1, size, f) != size) fail(t, t->now->path, errno);
+}
+
+/* The three words of figure 5.2. */
+static void words_of(const struct trace_record *r, uint64_t *sm, uint64_t *address, uint64_t *cta)
+{
+    *sm = (uint64_t)r->sm << 32 | (uint64_t)r->kind << 28 | (r->size & 0xfffffff);
+    *address = r->address;
+    *cta = (uint64_t)r->x << 32 | (uint64_t)r->y << 16 | r->z;
+}
+
+static void write_run(struct access_trace *t)
+{
+    uint8_t bytes[1 + RECORD_BYTES + 2];
+    uint64_t sm, address, cta;
+    if (!t->run) return;
+    words_of(&t->first, &sm, &address, &cta);
+    bytes[0] = t->run == 1 ? MARK_RECORD : MARK_RUN;
+    put_u64(bytes + 1, sm);
+    put_u64(bytes + 9, address);
+    put_u64(bytes + 17, cta);
+    put_u16(bytes + 25, t->run);
+    write_bytes(t, bytes, t->run == 1 ? 1 + RECORD_BYTES : sizeof bytes);
+    t->run = 0;
+}
+
+static void add_v3(struct access_trace *t, const struct trace_record *r)
+{
+    const struct trace_record *f = &t->first;
+    if (t->run && t->run < UINT16_MAX && r->address == f->address + (uint64_t)f->size * t->run &&
+        r->kind == f->kind && r->size == f->size && r->x == f->x && r->y == f->y && r->z == f->z &&
+        r->sm == f->sm) {
+        t->run++;
+        return;
+    }
+    write_run(t);
+    t->first = *r;
+    t->run = 1;
+}
+
+/* "Stored in LSB order" (section 5.1.2): the least significant of the 192 bits first. */
+static void add_thesis(struct access_trace *t, const struct trace_record *r)
+{
+    uint8_t bytes[RECORD_BYTES];
+    uint64_t sm, address, cta;
+    words_of(r, &sm, &address, &cta);
+    put_u64(bytes, cta);
+    put_u64(bytes + 8, address);
+    put_u64(bytes + 16, sm);
+    write_bytes(t, bytes, sizeof bytes);
+}
+
+/* ---- files --------------------------------------------------------------------------------------- */
+
+static char *path_of(const struct access_trace *t)
+{
+    const size_t size = strlen(t->path) + 16;
+    char *path = malloc(size);
+    if (!path) abort();
+    const char *name = strrchr(t->path, '/'), *dot = strrchr(name ? name : t->path, '.');
+    const size_t stem = dot && dot != t->path ? (size_t)(dot - t->path) : strlen(t->path);
+    if (!t->stream) (void)snprintf(path, size, "%s", t->path);
+    else (void)snprintf(path, size, "%.*s-%u%s", (int)stem, t->path, t->stream, t->path + stem);
+    return path;
+}
+
+static struct stream_file *file_of_stream(struct access_trace *t)
+{
+    struct stream_file *f = t->files;
+    while (f && f->stream != t->stream) f = f->next;
+    if (f) return f;
+    f = calloc(1, sizeof *f);
+    if (!f) abort();
+    *f = (struct stream_file){.stream = t->stream, .path = path_of(t), .next = t->files};
+    t->files = f;
+    f->file = fopen(f->path, "wbe");
+    if (!f->file) fail(t, f->path, errno);
+    else (void)setvbuf(f->file, NULL, _IOFBF, FILE_BUFFER);
+    return f;
+}
+
+static void write_head(struct access_trace *t, const char *kernel)
+{
+    const size_t length = strlen(kernel) < UINT16_MAX ? strlen(kernel) : UINT16_MAX;
+    const bool first = !t->now->begun;
+    t->now->begun = true;
+    if (t->format == ACCESS_TRACE_THESIS) {
+        static const uint8_t head[] = {RECORD_BYTES, '\n'};
+        if (first) write_bytes(t, head, sizeof head);
+        write_bytes(t, kernel, length);
+        write_bytes(t, "\n", 1);
+        return;
+    }
+    uint8_t bytes[3] = {MARK_KERNEL};
+    if (first) write_bytes(t, v3_head, sizeof v3_head);
+    put_u16(bytes + 1, (uint32_t)length);
+    write_bytes(t, bytes, sizeof bytes);
+    write_bytes(t, kernel, length);
+}
+
+/* ---- the observer -------------------------------------------------------------------------------- */
+
+/* Table 5.1 of the thesis. PTX has no subtraction (4): compilers add the negative. Version 3 has one kind for all. */
+static uint8_t kind_of(const struct access_trace *t, const struct emu_access *a)
+{
+    static const uint8_t kinds[ATOMIC_COUNT] = {
+        [ATOMIC_ADD] = 3,  [ATOMIC_ADD_FTZ] = 3, [ATOMIC_EXCH] = 5, [ATOMIC_MIN] = 6,
+        [ATOMIC_MAX] = 7,  [ATOMIC_INC] = 8,     [ATOMIC_DEC] = 9,  [ATOMIC_CAS] = 10,
+        [ATOMIC_AND] = 11, [ATOMIC_OR] = 12,     [ATOMIC_XOR] = 13};
+    const bool thesis = t->format == ACCESS_TRACE_THESIS;
+    if (a->kind <= EMU_STORE) return (uint8_t)(thesis + (a->kind == EMU_STORE));
+    return thesis ? kinds[a->op] : 2;
+}
+
+static void access(void *self, const struct emu_access *a)
+{
+    struct access_trace *t = self;
+    if (a->space != PTX_SPACE_GLOBAL || a->retry) return;
+    if (!t->cta_known || t->cta != a->who->cta) {
+        uint32_t thread[3];
+        emu_machine_thread(t->machine, a->who->cta, 0, t->cta_index, thread);
+        t->cta = a->who->cta;
+        t->cta_known = true;
+    }
+    struct trace_record r = {.sm = a->who->sm,
+                             .x = t->cta_index[0],
+                             .y = (uint16_t)t->cta_index[1],
+                             .z = (uint16_t)t->cta_index[2],
+                             .size = (uint32_t)a->width * a->count,
+                             .kind = kind_of(t, a)};
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        r.address = a->contiguous ? a->address[0] + (uint64_t)lane * r.size : a->address[lane];
+        if (t->format == ACCESS_TRACE_THESIS) add_thesis(t, &r);
+        else add_v3(t, &r);
+    }
+}
+
+static void begin(void *self, struct emu_machine *m)
+{
+    struct access_trace *t = self;
+    t->machine = m;
+    t->cta_known = false;
+    t->now = file_of_stream(t);
+    write_head(t, emu_machine_kernel(m));
+}
+
+static void end(void *self)
+{
+    static const uint8_t end_of_trace[RECORD_BYTES];
+    struct access_trace *t = self;
+    write_run(t);
+    if (t->format == ACCESS_TRACE_THESIS) write_bytes(t, end_of_trace, sizeof end_of_trace);
+}
+
+/* ---- life ---------------------------------------------------------------------------------------- */
+
+struct access_trace *access_trace_new(const char *path, enum access_trace_format format)
+{
+    struct access_trace *t = calloc(1, sizeof *t);
+    if (!t) abort();
+    t->path = strdup(path);
+    if (!t->path) abort();
+    t->format = format;
+    t->observer = (struct emu_observer){
+        .self = t, .ignores_data = true, .begin = begin, .access = access, .end = end};
+    return t;
+}
+
+void access_trace_stream(struct access_trace *t, uint32_t stream)
+{
+    t->stream = stream;
+}
+
+const struct emu_observer *access_trace_observer(struct access_trace *t)
+{
+    return &t->observer;
+}
+
+const char *access_trace_end(struct access_trace *t)
+{
+    static _Thread_local char text[4096];
+    for (struct stream_file *f; (f = t->files);) {
+        t->files = f->next;
+        if (f->file && fclose(f->file) != 0) fail(t, f->path, errno);
+        free(f->path);
+        free(f);
+    }
+    const bool wrong = t->wrong;
+    if (wrong) (void)snprintf(text, sizeof text, "%s", t->wrong);
+    free(t->wrong);
+    free(t->path);
+    free(t);
+    return wrong ? text : NULL;
+}

@@ -1,0 +1,38 @@
+/* session/run_observer.h: the observer that the command line asked for in the process that runs kernels: of
+ * `heddle communication`, or of `heddle trace record --format memtrace3`.
+ *
+ *     run_observer_want_accesses(s, "memtrace3", path);        // in the process that starts the run, or
+ *     event_stream_want(s, communication_log_wish(unit));
+ *
+ *     struct run_observer *o = run_observer_open(s);           // in the process that runs
+ *     run_observer_device(o, e);                               // before the first copy
+ *     run_observer_stream(o, 2);                               // a CUDA stream: of the launches from now on
+ *     run_observer_join(o, &launch);                           // before each launch
+ *     run_observer_end(o, s);
+ *
+ * NULL as an observer is allowed, and does nothing. */
+#ifndef HEDDLE_SESSION_RUN_OBSERVER_H
+#define HEDDLE_SESSION_RUN_OBSERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct emu;
+struct emu_launch;
+struct event_stream;
+struct run_observer;
+
+/* Asks for a file of determinism/record/access_trace.h. Sets HEDDLE_ACCESS_TRACE for the processes that are started
+ * now. false: there is no such format. */
+bool run_observer_want_accesses(struct event_stream *s, const char *format, const char *path);
+
+struct run_observer *run_observer_open(struct event_stream *s); /* NULL: none is wanted */
+void run_observer_device(struct run_observer *o, struct emu *e);
+/* Adds the observer. The list is good until the next call. */
+void run_observer_join(struct run_observer *o, struct emu_launch *l);
+void run_observer_stream(struct run_observer *o, uint32_t stream);
+/* Hands over the result, and frees the observer. A file that could not be written is reported to standard error and
+ * counted in event_totals.bad_recording. */
+void run_observer_end(struct run_observer *o, struct event_stream *s);
+
+#endif
