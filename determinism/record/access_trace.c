@@ -106,18 +106,19 @@ static void write_run(struct access_trace *t)
     t->run = 0;
 }
 
-static void add_v3(struct access_trace *t, const struct trace_record *r)
+/* `count` records from *r on, with adjacent addresses. */
+static void add_v3(struct access_trace *t, const struct trace_record *r, uint32_t count)
 {
     const struct trace_record *f = &t->first;
-    if (t->run && t->run < UINT16_MAX && r->address == f->address + (uint64_t)f->size * t->run &&
-        r->kind == f->kind && r->size == f->size && r->x == f->x && r->y == f->y && r->z == f->z &&
-        r->sm == f->sm) {
-        t->run++;
+    if (t->run && t->run + count <= UINT16_MAX &&
+        r->address == f->address + (uint64_t)f->size * t->run && r->kind == f->kind &&
+        r->size == f->size && r->x == f->x && r->y == f->y && r->z == f->z && r->sm == f->sm) {
+        t->run += count;
         return;
     }
     write_run(t);
     t->first = *r;
-    t->run = 1;
+    t->run = count;
 }
 
 /* "Stored in LSB order" (section 5.1.2): the least significant of the 192 bits first. */
@@ -210,11 +211,16 @@ static void access(void *self, const struct emu_access *a)
                              .z = (uint16_t)t->cta_index[2],
                              .size = (uint32_t)a->width * a->count,
                              .kind = kind_of(t, a)};
+    if (a->contiguous && t->format == ACCESS_TRACE_V3) {
+        r.address = a->address[0];
+        add_v3(t, &r, 32);
+        return;
+    }
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
         r.address = a->contiguous ? a->address[0] + (uint64_t)lane * r.size : a->address[lane];
         if (t->format == ACCESS_TRACE_THESIS) add_thesis(t, &r);
-        else add_v3(t, &r);
+        else add_v3(t, &r, 1);
     }
 }
 
