@@ -349,7 +349,7 @@ static int run(struct request *q)
     int status = read_plan(q);
     if (status != EXIT_FINE) return status;
     if (!set_defaults(q)) return EXIT_USAGE;
-    struct sweep_cell *cells = sweep_cells(&q->plan, &count);
+    struct sweep_cell *cells = sweep_cells(&q->plan, "/proc/self/exe", &count);
     if (!cells) return EXIT_USAGE;
     if (q->check) {
         printf("%s: %zu cells: %zu targets, %zu orders, %zu seeds, %zu GPUs\n", q->plan.name, count,

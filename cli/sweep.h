@@ -1,8 +1,8 @@
 /* cli/sweep.h: many runs as one plan.
  *
  * A *plan* (sweep_plan.c) names targets, orders, seeds and GPUs; their product are its *cells*. A cell is one process of
- * `heddle run`, and one of `heddle estimate` if cycles are asked for. sweep_run.c deals cells to processes; each that has
- * ended is a line of the folder's journal (sweep_journal.c) before the next one is dealt, so that a sweep that was
+ * `heddle run`, and one of `heddle estimate` if cycles are asked for. sweep_run.c deals cells to workers
+ * (sweep_workers.h), which are processes of this host (sweep_processes.c) or the ranks of an MPI job; each that has ended is a line of the folder's journal (sweep_journal.c) before the next one is dealt, so that a sweep that was
  * killed goes on where it was. sweep_results.c makes a database of journal and plan.
  *
  * A cell has two names: its *key* is the digest of what the plan says of it; its *id* is the digest of the key, of
@@ -83,8 +83,9 @@ struct sweep_cell {
 bool sweep_order_has_seeds(const char *order);
 /* Sets key and id of a cell. `program`: the SHA-256 digest of Heddle's own (32 bytes). */
 void sweep_cell_name(const struct sweep_plan *p, struct sweep_cell *c, const uint8_t *program);
-/* All cells, in the order of the plan. NULL: an input cannot be read (a message was printed). */
-struct sweep_cell *sweep_cells(const struct sweep_plan *p, size_t *count);
+/* All cells, in the order of the plan. `program`: Heddle, which runs them. NULL: it cannot be read (a message was
+ * printed). */
+struct sweep_cell *sweep_cells(const struct sweep_plan *p, const char *program, size_t *count);
 
 /* ---- the journal ------------------------------------------------------------------------------ */
 
@@ -116,6 +117,7 @@ void sweep_cells_join(struct sweep_cell *cells, size_t count, const struct sweep
 /* ---- runs ------------------------------------------------------------------------------------- */
 
 struct json_t; /* of Jansson */
+struct sweep_workers;
 
 struct sweep_run {
     const struct sweep_plan *plan;
@@ -130,12 +132,15 @@ struct sweep_run {
      * failed. NULL: nobody wants it. */
     bool (*keep)(void *self, const struct sweep_cell *c, const struct json_t *printed);
     void *self;
-    unsigned jobs;
+    const char *program; /* Heddle; NULL: the program that runs */
+    struct sweep_workers
+        *workers;  /* who runs cells, ended by sweep_run(); NULL: processes of this host */
+    unsigned jobs; /* of these processes */
     bool quiet;
     size_t done, failed, from_cache, left;
     double saved; /* seconds that cells from the cache took */
 };
-/* Runs what is missing; an exit code: EXIT_FINE, 75 (EX_TEMPFAIL) after SIGTERM, EXIT_INTERRUPTED, EXIT_USAGE when the
+/* Runs what is missing; an exit code: EXIT_FINE, 75 (EX_TEMPFAIL) after SIGTERM or SIGUSR1, EXIT_INTERRUPTED, EXIT_USAGE when the
  * journal cannot be written. */
 int sweep_run(struct sweep_run *r);
 

@@ -1,0 +1,279 @@
+/* Processes of this host that run the cells of a sweep: each `heddle run`, and `heddle estimate` behind it if cycles are
+ * asked for. */
+#define _GNU_SOURCE
+#include "cli/sweep_workers.h"
+
+#include "cli/cli.h"
+
+#include "base/sha256.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- one process ------------------------------------------------------------------------------ */
+
+struct slot {
+    pid_t pid; /* 0: free */
+    const struct sweep_cell *cell;
+    bool estimates, late;
+    unsigned tries;
+    int out; /* what it prints */
+    double began, deadline;
+    struct sweep_record record;
+};
+
+struct processes { /* struct sweep_workers first */
+    struct sweep_workers base;
+    struct sweep_processes with;
+    size_t busy;
+    struct slot slots[];
+};
+
+static void run_cell(const struct sweep_processes *r, const struct slot *s)
+{
+    enum { MOST = 24 };
+    const struct sweep_plan *p = r->plan;
+    const struct sweep_target *t = &p->targets[s->cell->target];
+    char seed[32], order[512], gpu[512], memory[128], instructions[128], counts[4200];
+    size_t words = 0, n = 0;
+    while (t->words[words]) words++;
+    char **argv = calloc(words + MOST, sizeof *argv);
+    if (!argv) _exit(EXIT_USAGE);
+    snprintf(seed, sizeof seed, "--seed=%" PRIu64, s->cell->seed);
+    snprintf(order, sizeof order, "--order=%s", p->orders[s->cell->order]);
+    snprintf(gpu, sizeof gpu, "--gpu=%s", p->gpus[s->cell->gpu]);
+    argv[n++] = (char *)"heddle";
+    argv[n++] = (char *)(s->estimates ? "estimate" : "run");
+    argv[n++] = (char *)"--format=json";
+    argv[n++] = order;
+    argv[n++] = gpu;
+    if (sweep_order_has_seeds(p->orders[s->cell->order])) argv[n++] = seed;
+    if (p->memory) snprintf(memory, sizeof memory, "--memory=%s", p->memory), argv[n++] = memory;
+    if (p->instructions) {
+        snprintf(instructions, sizeof instructions, "--max-instructions=%s", p->instructions);
+        argv[n++] = instructions;
+    }
+    if (!s->estimates && p->measure & SWEEP_RACES) argv[n++] = (char *)"--check=race";
+    if (r->counts) {
+        snprintf(counts, sizeof counts, "--counts=%s/%s.json", r->counts, s->cell->id);
+        argv[n++] = counts;
+    }
+    if (!t->is_program) argv[n++] = (char *)"--threads=1";
+    for (size_t i = 0; i < words; i++) argv[n++] = t->words[i];
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)setpgid(0, 0);
+    const int nowhere = open("/dev/null", O_RDWR);
+    (void)dup2(nowhere, STDIN_FILENO);
+    (void)dup2(s->out, STDOUT_FILENO);
+    (void)dup2(nowhere, STDERR_FILENO);
+    execv(r->program, argv);
+    _exit(EXIT_USAGE);
+}
+
+static bool start(const struct sweep_processes *r, struct slot *s, const struct sweep_cell *c,
+                  bool estimates)
+{
+    const struct sweep_plan *p = r->plan;
+    s->cell = c;
+    s->estimates = estimates;
+    s->late = false;
+    s->out = memfd_create("heddle-cell", MFD_CLOEXEC);
+    s->deadline = p->timeout > 0 ? sweep_now() + p->timeout : INFINITY;
+    (void)fflush(NULL);
+    s->pid = s->out < 0 ? -1 : fork();
+    if (s->pid == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGUSR1, SIG_DFL);
+        run_cell(r, s);
+    }
+    if (s->pid > 0) return true;
+    if (s->out >= 0) close(s->out);
+    s->pid = 0;
+    return false;
+}
+
+/* ---- what it printed -------------------------------------------------------------------------- */
+
+static void take_digest(struct sweep_record *r, const json_t *o)
+{
+    const char *text = json_string_value(json_object_get(o, "read_back_digest"));
+    if (!text) text = json_string_value(json_object_get(o, "memory_digest"));
+    const char *printed = json_string_value(json_object_get(o, "printed"));
+    if (text)
+        snprintf(r->digest, sizeof r->digest, "%.16s",
+                 strncmp(text, "0x", 2) == 0 ? text + 2 : text);
+    else if (printed) {
+        struct sha256 s;
+        uint8_t digest[SHA256_BYTES];
+        sha256_begin(&s);
+        sha256_add(&s, printed, strlen(printed));
+        sha256_end(&s, digest);
+        for (int i = 0; i < 8; i++) snprintf(r->digest + 2 * i, 3, "%02x", digest[i]);
+    }
+}
+
+static void take_run(struct sweep_record *r, const json_t *o)
+{
+    size_t i;
+    const json_t *l;
+    take_digest(r, o);
+    json_array_foreach(json_object_get(o, "launches"), i, l)
+    {
+        r->launches += (uint64_t)json_integer_value(json_object_get(l, "launches"));
+        r->warp_instructions += (uint64_t)json_integer_value(
+            json_object_get(l, "warp_instructions"));
+        r->races += (uint64_t)json_integer_value(json_object_get(l, "findings"));
+    }
+}
+
+static void take_estimate(struct sweep_record *r, const json_t *o)
+{
+    const json_t *gpu = json_array_get(json_object_get(o, "gpus"), 0);
+    r->cycles = json_number_value(json_object_get(json_object_get(gpu, "total"), "cycles"));
+}
+
+static bool take_output(const struct sweep_processes *r, struct slot *s)
+{
+    FILE *f = lseek(s->out, 0, SEEK_SET) == 0 ? fdopen(s->out, "r") : NULL;
+    json_t *o = f ? json_loadf(f, 0, NULL) : NULL;
+    if (f) (void)fclose(f);
+    if (o && s->estimates) take_estimate(&s->record, o);
+    else if (o) take_run(&s->record, o);
+    const bool ok = o && (!r->keep || r->keep(r->self, s->cell, o));
+    json_decref(o);
+    return ok;
+}
+
+/* ---- workers ---------------------------------------------------------------------------------- */
+
+static struct processes *of(struct sweep_workers *w)
+{
+    return (struct processes *)w;
+}
+
+/* Forgets all but the time of an earlier try. */
+static void reset_record(struct slot *s, double seconds)
+{
+    s->record = (struct sweep_record){.seconds = seconds};
+    memcpy(s->record.id, s->cell->id, sizeof s->record.id);
+    memcpy(s->record.key, s->cell->key, sizeof s->record.key);
+    s->began = sweep_now();
+}
+
+/* The process of a slot has ended. true: and so has its cell. */
+static bool cell_ended(const struct sweep_processes *with, struct slot *s, int status)
+{
+    const struct sweep_plan *p = with->plan;
+    const bool ok = WIFEXITED(status) && !s->late;
+    const int exit = s->late ? EXIT_LIMIT : ok ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    struct sweep_record *x = &s->record;
+    (void)kill(-s->pid, SIGKILL); /* what it has started */
+    s->pid = 0;
+    const bool read = take_output(with, s);
+    x->exit = exit;
+    /* A race that was looked for is a result. */
+    x->failed = !read || (exit != EXIT_FINE &&
+                          !(exit == EXIT_FAULT && p->measure & SWEEP_RACES && x->races));
+    x->seconds += sweep_now() - s->began;
+    if (x->failed && s->tries++ < p->repeat_failed && !sweep_stop()) {
+        reset_record(s, x->seconds);
+        if (start(with, s, s->cell, !(p->measure & SWEEP_DIGEST))) return false;
+        x->failed = true;
+    }
+    if (!x->failed && !s->estimates && p->measure & SWEEP_ESTIMATE) {
+        s->began = sweep_now();
+        if (start(with, s, s->cell, true)) return false;
+        x->failed = true;
+    }
+    return true;
+}
+
+static size_t processes_room(struct sweep_workers *w)
+{
+    return of(w)->with.jobs - of(w)->busy;
+}
+
+static size_t processes_busy(struct sweep_workers *w)
+{
+    return of(w)->busy;
+}
+
+static bool processes_begin(struct sweep_workers *w, const struct sweep_cell *c)
+{
+    struct processes *p = of(w);
+    struct slot *s = p->slots;
+    while (s->pid) s++;
+    s->cell = c;
+    s->tries = 0;
+    reset_record(s, 0);
+    if (!start(&p->with, s, c, !(p->with.plan->measure & SWEEP_DIGEST))) return false;
+    p->busy++;
+    return true;
+}
+
+/* Takes what has ended, and ends what is late. */
+static size_t look(struct processes *p, sweep_ended *ended, void *self)
+{
+    size_t n = 0;
+    for (unsigned i = 0; i < p->with.jobs; i++) {
+        struct slot *s = &p->slots[i];
+        int status;
+        if (!s->pid) continue;
+        if (!s->late && sweep_now() > s->deadline) {
+            s->late = true;
+            (void)kill(-s->pid, SIGKILL);
+            (void)kill(s->pid, SIGKILL);
+        }
+        if (waitpid(s->pid, &status, WNOHANG) != s->pid || !cell_ended(&p->with, s, status))
+            continue;
+        p->busy--;
+        n++;
+        ended(self, s->cell, &s->record);
+    }
+    return n;
+}
+
+/* A process may have ended before the signals were held: so there is a look first. */
+static void processes_wait(struct sweep_workers *w, double seconds, sweep_ended *ended, void *self)
+{
+    if (look(of(w), ended, self)) return;
+    sweep_sleep(seconds);
+    (void)look(of(w), ended, self);
+}
+
+static void processes_drain(struct sweep_workers *w)
+{
+    (void)w; /* each cell here runs */
+}
+
+static void processes_free(struct sweep_workers *w)
+{
+    free(w);
+}
+
+struct sweep_workers *sweep_processes(const struct sweep_processes *options)
+{
+    struct processes *p = calloc(1, sizeof *p + options->jobs * sizeof *p->slots);
+    if (!p) abort();
+    p->with = *options;
+    p->base = (struct sweep_workers){.room = processes_room,
+                                     .busy = processes_busy,
+                                     .begin = processes_begin,
+                                     .wait = processes_wait,
+                                     .drain = processes_drain,
+                                     .free = processes_free};
+    return &p->base;
+}

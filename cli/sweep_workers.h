@@ -1,0 +1,63 @@
+/* cli/sweep_workers.h: who runs the cells of a sweep.
+ *
+ * sweep_run() deals cells to *workers*: processes of this host (sweep_processes.c), or the ranks of an MPI job
+ * (cli/mpi/deal.c). A rank runs its cells with the workers of its own host.
+ *
+ *     struct sweep_workers *w = sweep_processes(&options);
+ *     while (cells are left or w->busy(w)) {
+ *         while (w->room(w) && there is a cell) w->begin(w, cell);
+ *         w->wait(w, 0.2, ended, self);
+ *     }
+ *     w->free(w);
+ */
+#ifndef HEDDLE_CLI_SWEEP_WORKERS_H
+#define HEDDLE_CLI_SWEEP_WORKERS_H
+
+#include "cli/sweep.h"
+
+#include <signal.h>
+
+/* A cell has ended. `x` NULL: it has not run, because its worker was lost or told to stop; another may run it. */
+typedef void sweep_ended(void *self, const struct sweep_cell *c, const struct sweep_record *x);
+
+struct sweep_workers {
+    /* How many cells can begin now. */
+    size_t (*room)(struct sweep_workers *w);
+    /* How many have begun and not ended. */
+    size_t (*busy)(struct sweep_workers *w);
+    /* Begins a cell, which must stay where it is until it has ended. false: no worker can be started (errno). */
+    bool (*begin)(struct sweep_workers *w, const struct sweep_cell *c);
+    /* Sleeps until a cell has ended or a signal has come, at most so many seconds, and reports what has ended. */
+    void (*wait)(struct sweep_workers *w, double seconds, sweep_ended *ended, void *self);
+    /* No cell begins any more; those that run go on. Cells that wait at a worker come back as not run. */
+    void (*drain)(struct sweep_workers *w);
+    /* Ends the workers. */
+    void (*free)(struct sweep_workers *w);
+};
+
+/* ---- processes of this host (sweep_processes.c) ------------------------------------------------ */
+
+struct sweep_processes {
+    const struct sweep_plan *plan;
+    const char *program; /* Heddle */
+    unsigned jobs;       /* processes at a time */
+    const char *counts;  /* as in struct sweep_run */
+    bool (*keep)(void *self, const struct sweep_cell *c, const struct json_t *printed);
+    void *self;
+};
+/* The options are copied; what they point to must stay. */
+struct sweep_workers *sweep_processes(const struct sweep_processes *options);
+
+/* ---- signals ----------------------------------------------------------------------------------- */
+
+/* Between these two calls SIGINT, SIGTERM, SIGUSR1 and SIGCHLD arrive in sweep_sleep() alone. */
+void sweep_signals_begin(void);
+void sweep_signals_end(void);
+/* The signal that asked for an end: SIGINT, SIGTERM or SIGUSR1; 0: none did. */
+int sweep_stop(void);
+/* Sleeps until a signal comes, at most so long. */
+void sweep_sleep(double seconds);
+/* Seconds of the host's monotonic clock. */
+double sweep_now(void);
+
+#endif
