@@ -69,6 +69,7 @@ struct sweep_record { /* what came of a cell */
     char digest[17]; /* of memory or of what was read back; "": none */
     uint64_t launches, warp_instructions, races;
     double cycles, seconds; /* cycles: 0: not estimated */
+    char host[13]; /* where it ran: the first letters of its name; "": a journal of before */
 };
 
 struct sweep_cell {

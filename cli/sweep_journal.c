@@ -18,12 +18,14 @@ enum { MOST_LINE = 400 };
 
 void sweep_record_print(const struct sweep_record *r, char *line, size_t size)
 {
-    const int n = snprintf(
+    int n = snprintf(
         line, size,
         "{\"id\":\"%s\",\"key\":\"%s\",\"ok\":%d,\"exit\":%d,\"digest\":\"%s\",\"n\":[%" PRIu64
-        ",%" PRIu64 ",%" PRIu64 "],\"cycles\":%.10g,\"s\":%.3f,\"crc\":\"",
+        ",%" PRIu64 ",%" PRIu64 "],\"cycles\":%.10g,\"s\":%.3f",
         r->id, r->key, !r->failed, r->exit, r->digest, r->launches, r->warp_instructions, r->races,
         r->cycles, r->seconds);
+    if (*r->host) n += snprintf(line + n, size - (size_t)n, ",\"h\":\"%s\"", r->host);
+    n += snprintf(line + n, size - (size_t)n, ",\"crc\":\"");
     const uLong sum = crc32(0, (const Bytef *)line, (uInt)n);
     snprintf(line + n, size - (size_t)n, "%08lx\"}", sum);
 }
@@ -45,6 +47,8 @@ bool sweep_record_read(const char *line, size_t length, struct sweep_record *r)
     if (sscanf(rest, "\"n\":[%" SCNu64 ",%" SCNu64 ",%" SCNu64 "],\"cycles\":%lf,\"s\":%lf",
                &r->launches, &r->warp_instructions, &r->races, &r->cycles, &r->seconds) != 5)
         return false;
+    const char *host = strstr(rest, ",\"h\":\"");
+    if (host) (void)sscanf(host, ",\"h\":\"%12[^\"]\"", r->host);
     r->failed = !ok;
     sweep_record_print(r, again, sizeof again);
     return strcmp(text, again) == 0; /* also its checksum */

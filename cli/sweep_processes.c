@@ -7,6 +7,7 @@
 
 #include "base/sha256.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -35,6 +36,7 @@ struct processes { /* struct sweep_workers first */
     struct sweep_workers base;
     struct sweep_processes with;
     size_t busy;
+    char host[sizeof((struct sweep_record *)0)->host];
     struct slot slots[];
 };
 
@@ -164,18 +166,30 @@ static struct processes *of(struct sweep_workers *w)
     return (struct processes *)w;
 }
 
+/* The first letters of the host's name; what could end a text of the journal is replaced. */
+static void put_host(char *to, size_t size)
+{
+    char name[256] = "";
+    (void)gethostname(name, sizeof name - 1);
+    snprintf(to, size, "%s", *name ? name : "?");
+    for (char *c = to; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c)) *c = '?';
+}
+
 /* Forgets all but the time of an earlier try. */
-static void reset_record(struct slot *s, double seconds)
+static void reset_record(const struct processes *r, struct slot *s, double seconds)
 {
     s->record = (struct sweep_record){.seconds = seconds};
     memcpy(s->record.id, s->cell->id, sizeof s->record.id);
     memcpy(s->record.key, s->cell->key, sizeof s->record.key);
+    memcpy(s->record.host, r->host, sizeof s->record.host);
     s->began = sweep_now();
 }
 
 /* The process of a slot has ended. true: and so has its cell. */
-static bool cell_ended(const struct sweep_processes *with, struct slot *s, int status)
+static bool cell_ended(const struct processes *all, struct slot *s, int status)
 {
+    const struct sweep_processes *with = &all->with;
     const struct sweep_plan *p = with->plan;
     const bool ok = WIFEXITED(status) && !s->late;
     const int exit = s->late ? EXIT_LIMIT : ok ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -189,7 +203,7 @@ static bool cell_ended(const struct sweep_processes *with, struct slot *s, int s
                           !(exit == EXIT_FAULT && p->measure & SWEEP_RACES && x->races));
     x->seconds += sweep_now() - s->began;
     if (x->failed && s->tries++ < p->repeat_failed && !sweep_stop()) {
-        reset_record(s, x->seconds);
+        reset_record(all, s, x->seconds);
         if (start(with, s, s->cell, !(p->measure & SWEEP_DIGEST))) return false;
         x->failed = true;
     }
@@ -218,7 +232,7 @@ static bool processes_begin(struct sweep_workers *w, const struct sweep_cell *c)
     while (s->pid) s++;
     s->cell = c;
     s->tries = 0;
-    reset_record(s, 0);
+    reset_record(p, s, 0);
     if (!start(&p->with, s, c, !(p->with.plan->measure & SWEEP_DIGEST))) return false;
     p->busy++;
     return true;
@@ -237,8 +251,7 @@ static size_t look(struct processes *p, sweep_ended *ended, void *self)
             (void)kill(-s->pid, SIGKILL);
             (void)kill(s->pid, SIGKILL);
         }
-        if (waitpid(s->pid, &status, WNOHANG) != s->pid || !cell_ended(&p->with, s, status))
-            continue;
+        if (waitpid(s->pid, &status, WNOHANG) != s->pid || !cell_ended(p, s, status)) continue;
         p->busy--;
         n++;
         ended(self, s->cell, &s->record);
@@ -269,6 +282,7 @@ struct sweep_workers *sweep_processes(const struct sweep_processes *options)
     struct processes *p = calloc(1, sizeof *p + options->jobs * sizeof *p->slots);
     if (!p) abort();
     p->with = *options;
+    put_host(p->host, sizeof p->host);
     p->base = (struct sweep_workers){.room = processes_room,
                                      .busy = processes_busy,
                                      .begin = processes_begin,

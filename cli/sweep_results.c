@@ -23,7 +23,7 @@ static const char schema[] =
     "CREATE TABLE sweep(version INTEGER, name TEXT, heddle TEXT);"
     "CREATE TABLE cells(id TEXT PRIMARY KEY, target TEXT, order_name TEXT, seed INTEGER, gpu TEXT,"
     " state TEXT, exit INTEGER, digest TEXT, launches INTEGER, warp_instructions INTEGER, races INTEGER,"
-    " cycles REAL, seconds REAL);";
+    " cycles REAL, seconds REAL, host TEXT);";
 
 static bool put_cell(sqlite3_stmt *s, const struct sweep_plan *p, const struct sweep_cell *c)
 {
@@ -42,6 +42,7 @@ static bool put_cell(sqlite3_stmt *s, const struct sweep_plan *p, const struct s
         if (p->measure & SWEEP_RACES) sqlite3_bind_int64(s, 11, (sqlite3_int64)r->races);
         if (r->cycles > 0) sqlite3_bind_double(s, 12, r->cycles);
         sqlite3_bind_double(s, 13, r->seconds);
+        if (*r->host) sqlite3_bind_text(s, 14, r->host, -1, SQLITE_STATIC);
     }
     const bool ok = sqlite3_step(s) == SQLITE_DONE;
     sqlite3_reset(s);
@@ -55,7 +56,7 @@ static bool put_all(sqlite3 *db, const struct sweep_plan *p, const struct sweep_
     sqlite3_stmt *s = NULL;
     bool ok = sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK &&
               sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
-              sqlite3_prepare_v2(db, "INSERT INTO sweep VALUES(1, ?, ?)", -1, &s, NULL) ==
+              sqlite3_prepare_v2(db, "INSERT INTO sweep VALUES(2, ?, ?)", -1, &s, NULL) ==
                   SQLITE_OK;
     if (ok) {
         sqlite3_bind_text(s, 1, p->name, -1, SQLITE_STATIC);
@@ -64,7 +65,7 @@ static bool put_all(sqlite3 *db, const struct sweep_plan *p, const struct sweep_
     }
     sqlite3_finalize(s);
     ok = ok &&
-         sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO cells VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)",
+         sqlite3_prepare_v2(db, "INSERT OR REPLACE INTO cells VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                             -1, &s, NULL) == SQLITE_OK;
     for (size_t i = 0; ok && i < count; i++) ok = put_cell(s, p, &cells[i]);
     if (ok) sqlite3_finalize(s);

@@ -1,5 +1,6 @@
 /* `heddle sweep`: plans and their errors, journal, resuming after kills, cache, results. The environment's HEDDLE names
  * the program; without it, ./heddle. */
+#define _GNU_SOURCE
 #include "tests/support/command.h"
 
 #include "base/buf.h"
@@ -9,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zlib.h>
 
 TestSuite(sweep, .init = command_enter, .fini = command_leave);
 
@@ -151,6 +154,43 @@ Test(sweep, failed_cells, .timeout = 300)
     cr_expect(strstr(junit.data, "<failure message=\"0 results, 0 racy, 1 failed of 1 cells\"/>"),
               "%s", junit.data);
     buf_free(&junit);
+    buf_free(&out);
+}
+
+Test(sweep, each_cell_names_its_host, .timeout = 300)
+{
+    struct buf out = {0};
+    char name[256] = "", want[64];
+    (void)gethostname(name, sizeof name - 1);
+    cr_assert_eq(run("suite:saxpy --output p.sweep --quiet", &out), 0, "%s", out.data);
+    cr_assert_eq(run("query p.sweep 'select host from cells'", &out), 0);
+    snprintf(want, sizeof want, "host\n%.12s\n", name);
+    cr_expect_str_eq(out.data, want);
+    char *text = journal(), *host = strstr(text, ",\"h\":");
+    cr_assert(host, "%s", text);
+    host[6]++; /* the checksum covers it */
+    command_write("p.sweep/journal.ndjson", text);
+    cr_expect_eq(run("suite:saxpy --output p.sweep", &out), 0);
+    cr_expect(strstr(out.data, "1 of 1 cells") && strstr(out.data, "1 damaged lines"), "%s",
+              out.data);
+    free(text);
+    buf_free(&out);
+}
+
+/* A line that an earlier version of Heddle wrote: without a host. */
+Test(sweep, journals_without_hosts_are_read, .timeout = 300)
+{
+    struct buf out = {0};
+    cr_assert_eq(run("suite:saxpy --output p.sweep --quiet", &out), 0, "%s", out.data);
+    char *text = journal(), *host = strstr(text, ",\"h\":");
+    cr_assert(host, "%s", text);
+    const uLong sum = crc32(crc32(0, (const Bytef *)text, (uInt)(host - text)),
+                            (const Bytef *)",\"crc\":\"", 8);
+    sprintf(host, ",\"crc\":\"%08lx\"}\n", sum);
+    command_write("p.sweep/journal.ndjson", text);
+    cr_expect_eq(run("suite:saxpy --output p.sweep", &out), 0);
+    cr_expect(strstr(out.data, "0 of 0 cells"), "%s", out.data);
+    free(text);
     buf_free(&out);
 }
 
