@@ -67,7 +67,7 @@ SONAME  := libheddle.so.0
 say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
-.PHONY: all deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
+.PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
         bench claims communication measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
         ptxas-diff man litmus broken regs corpus format clean help
 
@@ -86,6 +86,15 @@ heddle: $B/heddle
 	@cp $< $@.new && mv $@.new $@
 $B/heddle: $(CLI) $(CALIBRATE) $(SUITE) $(CUDA) $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS)
+# The ranks of an MPI job as workers of a sweep; nothing else needs MPI.
+MPI := $(patsubst %.c,$B/%.o,$(wildcard cli/mpi/*.c))
+MPICC ?= mpicc
+mpi_flags = $(patsubst -I%,-isystem %,$(shell $(MPICC) --showme:compile 2>/dev/null))
+mpi_libs = $(shell $(MPICC) --showme:link 2>/dev/null)
+HAS_MPI := $(shell command -v $(MPICC) 2>/dev/null)
+$B/cli/mpi/%.o: ALL_CFLAGS += $(mpi_flags)
+$B/heddle-mpi: $(MPI) $(filter-out %/main.o,$(CLI)) $(CALIBRATE) $(SUITE) $(CUDA) $B/internal.a | $B/heddle
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(mpi_libs) $(CLI_LIBS)
 # For programs of this tree, which use more than the public interface.
 $B/internal.a: $(LIB)
 	@rm -f $@
@@ -192,7 +201,15 @@ $B/cli/reproduce_text.c: $(REPRODUCE) tools/text-to-c.sh
 	$(call say,GEN,$@)tools/text-to-c.sh cli/reproduce.h reproduce $(REPRODUCE) >$@.new && mv $@.new $@
 $B/cli/reproduce_text.o: $B/cli/reproduce_text.c cli/reproduce.h
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
--include $(LIB:.o=.d) $B/tools/compile_gpus.d $(CLI:.o=.d) $(CALIBRATE:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
+-include $(MPI:.o=.d) $(LIB:.o=.d) $B/tools/compile_gpus.d $(CLI:.o=.d) $(CALIBRATE:.o=.d) $(CUDA:.o=.d) $(RUNTIME:.o=.d) $(SUITE:.o=.d) $(TEST:.o=.d) $(DIFF:.o=.d) $(BENCH:.o=.d)
+
+mpi: heddle                     ## build ./heddle-mpi, which runs sweeps on a cluster (needs Open MPI)
+	@tools/deps.sh build mpi
+	@$(MAKE) --no-print-directory $B/heddle-mpi
+	@cp $B/heddle-mpi heddle-mpi.new && mv heddle-mpi.new heddle-mpi
+install-mpi: $B/heddle-mpi      ## install heddle-mpi, beside what `make install` installs
+	install -d '$(DESTDIR)$(BINDIR)'
+	install -m 755 $B/heddle-mpi '$(DESTDIR)$(BINDIR)/heddle-mpi'
 
 deps:                           ## install what is missing (Debian packages)
 	@tools/deps.sh build
@@ -222,7 +239,7 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'
 	install -d '$(DESTDIR)$(DATADIR)/doc/heddle/docs/guide' '$(DESTDIR)$(DATADIR)/doc/heddle/examples'
 	install -m 644 README.md CHANGELOG.md LICENSE '$(DESTDIR)$(DATADIR)/doc/heddle'
-	install -m 644 docs/*.md '$(DESTDIR)$(DATADIR)/doc/heddle/docs'
+	install -m 644 docs/*.md docs/sweep.slurm '$(DESTDIR)$(DATADIR)/doc/heddle/docs'
 	install -m 644 docs/guide/*.cu docs/guide/*.ptx '$(DESTDIR)$(DATADIR)/doc/heddle/docs/guide'
 	install -m 644 examples/*.c '$(DESTDIR)$(DATADIR)/doc/heddle/examples'
 	install -m 644 docs/man/*.1 '$(DESTDIR)$(DATADIR)/man/man1'
@@ -233,7 +250,7 @@ check-install: $B/heddle-suite  ## install into a temporary folder, build progra
 
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
-	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs
+	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs $(if $(HAS_MPI),$B/heddle-mpi)
 	@tools/beside.sh 'tests/corpus/generate.sh --check && suites/generate.sh --check' \
 	    tests/run.sh $B/tests/run $(if $T,--filter '$T')
 	tests/programs/objects.sh --check
@@ -264,7 +281,7 @@ tidy:
 	tools/tidy.sh
 check-clang: # warnings without optimisation, too, and what vector code does; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
-	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite libcudart.so.13 libcudart.so.12 libcudart.so.11.0 static-13/libcudart_static.a tests/run)
+	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite libcudart.so.13 libcudart.so.12 libcudart.so.11.0 static-13/libcudart_static.a tests/run $(if $(HAS_MPI),heddle-mpi))
 	HEDDLE=build/clang-release/heddle tests/run.sh build/clang-release/tests/run --filter '@(emu_!(rounds)|fp|property|program)/*'
 check-same: # the same bytes by gcc and clang, with -O0 and -O3, with 1 and 4 host threads
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
@@ -367,6 +384,6 @@ corpus:                         ## regenerate the checked-in PTX (needs nvcc 13 
 format:                         ## format the sources
 	clang-format -i $$(git ls-files '*.c' '*.h' ':!tests/corpus')
 clean:                          ## remove what was built
-	rm -rf build heddle
+	rm -rf build heddle heddle-mpi
 help:                           ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14

@@ -88,6 +88,7 @@ struct request {
     const char *merged[MOST_MERGED];
     size_t merged_count;
     unsigned long jobs;
+    const struct sweep_cluster *cluster; /* NULL: processes of this host */
     bool dry_run, check, retry_failed, only_stale, mix, no_programs, quiet, from_words;
 };
 
@@ -330,6 +331,10 @@ static int run_in_folder(struct request *q, struct sweep_cell *cells, size_t cou
     sweep_cells_join(cells, count, j);
     choose(q, cells, count);
     if (q->dry_run) return print_cells(q, cells, count);
+    if (q->cluster) r.program = q->cluster->program;
+    if (q->cluster && q->cluster->workers &&
+        !(r.workers = q->cluster->workers(q->cluster->self, &q->plan, cells, count, r.jobs)))
+        return EXIT_USAGE;
     const int status = sweep_run(&r);
     sweep_cells_join(cells, count, j);
     if (!sweep_results_write(q->folder, &q->plan, cells, count)) return EXIT_USAGE;
@@ -346,10 +351,9 @@ static int run(struct request *q)
 {
     size_t count = 0;
     struct sweep_journal j = {.file = -1};
-    int status = read_plan(q);
-    if (status != EXIT_FINE) return status;
-    if (!set_defaults(q)) return EXIT_USAGE;
-    struct sweep_cell *cells = sweep_cells(&q->plan, "/proc/self/exe", &count);
+    int status = EXIT_FINE;
+    struct sweep_cell *cells = sweep_cells(
+        &q->plan, q->cluster ? q->cluster->program : "/proc/self/exe", &count);
     if (!cells) return EXIT_USAGE;
     if (q->check) {
         printf("%s: %zu cells: %zu targets, %zu orders, %zu seeds, %zu GPUs\n", q->plan.name, count,
@@ -370,21 +374,45 @@ static int run(struct request *q)
     return status;
 }
 
-static int sweep(int argc, char **argv)
+/* Options, operands and plan. */
+static int read_request(struct request *q, int argc, char **argv)
 {
-    struct request q = {.arena = arena_new()};
-    q.plan.arena = q.arena;
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    q.jobs = cores > 0 ? (unsigned long)cores : 1;
     struct words w = {.command = &command_sweep, .argc = argc, .argv = argv};
     int status = EXIT_FINE;
     for (int id; status == EXIT_FINE && (id = words_next(&w));)
-        if (!take_option(&q, id, w.value)) status = EXIT_USAGE;
-    if (w.wrong || !q.jobs || (status == EXIT_FINE && !take_operands(&q, argv, w.operands)))
+        if (!take_option(q, id, w.value)) status = EXIT_USAGE;
+    if (w.wrong || !q->jobs || (status == EXIT_FINE && !take_operands(q, argv, w.operands)))
         status = EXIT_USAGE;
+    if (status == EXIT_FINE) status = read_plan(q);
+    if (status == EXIT_FINE && !set_defaults(q)) status = EXIT_USAGE;
+    return status;
+}
+
+int sweep_main(int argc, char **argv, const struct sweep_cluster *cluster)
+{
+    struct request q = {.arena = arena_new(), .cluster = cluster};
+    q.plan.arena = q.arena;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    q.jobs = cores > 0 && !(cluster && cluster->workers) ? (unsigned long)cores : 1;
+    int status = read_request(&q, argc, argv);
     if (status == EXIT_FINE) status = run(&q);
     arena_free(q.arena);
     return finish_output("sweep", status);
+}
+
+int sweep_read(int argc, char **argv, struct sweep_plan **plan)
+{
+    struct arena *a = arena_new();
+    struct request *q = arena_array(a, struct request, 1);
+    q->arena = q->plan.arena = a;
+    q->jobs = 1;
+    *plan = &q->plan;
+    return read_request(q, argc, argv);
+}
+
+static int sweep(int argc, char **argv)
+{
+    return sweep_main(argc, argv, NULL);
 }
 
 const struct command command_sweep = {

@@ -145,6 +145,20 @@ struct sweep_run {
  * journal cannot be written. */
 int sweep_run(struct sweep_run *r);
 
+/* ---- the command ------------------------------------------------------------------------------ */
+
+struct sweep_cluster {   /* other workers than processes of this host */
+    const char *program; /* Heddle, which runs the cells */
+    /* NULL, the pointer or what it returns: there are none (after a message). */
+    struct sweep_workers *(*workers)(void *self, const struct sweep_plan *p,
+                                     const struct sweep_cell *cells, size_t count, unsigned jobs);
+    void *self;
+};
+/* `heddle sweep`; argv[0] is "sweep". Cluster NULL: processes of this host. */
+int sweep_main(int argc, char **argv, const struct sweep_cluster *cluster);
+/* Only reads the plan, which stays until the process ends. An exit code. */
+int sweep_read(int argc, char **argv, struct sweep_plan **plan);
+
 /* ---- results ---------------------------------------------------------------------------------- */
 
 /* Writes DIR/results.sqlite, as a whole or not at all. false after a message. */

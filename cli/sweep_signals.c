@@ -7,6 +7,7 @@
 
 static volatile sig_atomic_t stop; /* the signal that asks for an end */
 static sigset_t outside;           /* what was blocked before */
+static unsigned depth;             /* of begin and end */
 
 static void on_signal(int signal)
 {
@@ -18,6 +19,7 @@ void sweep_signals_begin(void)
     static const int signals[] = {SIGINT, SIGTERM, SIGUSR1, SIGCHLD};
     struct sigaction how = {.sa_handler = on_signal};
     sigset_t ours;
+    if (depth++) return;
     sigemptyset(&how.sa_mask);
     sigemptyset(&ours);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -29,7 +31,7 @@ void sweep_signals_begin(void)
 
 void sweep_signals_end(void)
 {
-    sigprocmask(SIG_SETMASK, &outside, NULL);
+    if (--depth == 0) sigprocmask(SIG_SETMASK, &outside, NULL);
 }
 
 int sweep_stop(void)

@@ -50,7 +50,7 @@ struct sweep_workers *sweep_processes(const struct sweep_processes *options);
 
 /* ---- signals ----------------------------------------------------------------------------------- */
 
-/* Between these two calls SIGINT, SIGTERM, SIGUSR1 and SIGCHLD arrive in sweep_sleep() alone. */
+/* Between these two calls SIGINT, SIGTERM, SIGUSR1 and SIGCHLD arrive in sweep_sleep() alone. They nest. */
 void sweep_signals_begin(void);
 void sweep_signals_end(void);
 /* The signal that asked for an end: SIGINT, SIGTERM or SIGUSR1; 0: none did. */

@@ -11,6 +11,7 @@ for purpose in "$@"; do
         liblz4-dev libzstd-dev libgsl-dev libsqlite3-dev" ;;
     test) packages="$packages libcriterion-dev pkg-config" ;;
     check) packages="$packages clang clang-format clang-tidy libclang-rt-14-dev chromium pmccabe" ;;
+    mpi) packages="$packages libopenmpi-dev openmpi-bin" ;;
     *) echo "deps.sh: unknown purpose '$purpose'" >&2; exit 2 ;;
     esac
 done

@@ -44,4 +44,5 @@ ban 'base/* session/* library/* ptx/* emu/* cuda/*' '(jansson|gsl_|zlib)' 'janss
 ban 'base/* session/* library/* ptx/* emu/* determinism/* model/* suites/* cli/* cuda/[a-eg-z]*' '(lz4|zstd)\.h' \
     'compression stays in cuda/fatbin.c and emu/measure/trace_codec.c' '^emu/measure/trace_codec.c'
 ban 'base/* session/* library/* ptx/* emu/* determinism/* model/* suites/* cuda/* cli/[a-rt-z]*' 'sqlite3' 'SQLite stays in cli/sweep_*.c'
+ban 'base/* session/* library/* ptx/* emu/* determinism/* model/* suites/* cuda/* calibrate/* cli/*.c cli/*.h' '<mpi\.h>' 'MPI stays in cli/mpi'
 exit $fail

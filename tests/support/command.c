@@ -59,6 +59,11 @@ void command_enter(void)
     cr_assert_eq(chdir(command_folder), 0);
 }
 
+const char *command_program(void)
+{
+    return program;
+}
+
 void command_leave(void)
 {
     command_tear_down();

@@ -23,6 +23,7 @@ char *command_output(const char *words, int *status);
 /* ---- tests that work inside the folder ------------------------------------------------------------------- */
 
 void command_enter(void);                               /* makes the folder and goes there */
+const char *command_program(void);                      /* the whole path of heddle */
 void command_leave(void);                               /* removes it */
 void command_write(const char *name, const char *text); /* a file there */
 /* What `heddle WORDS` prints, standard error included, in place of what `out` has; its exit status. */

@@ -1,0 +1,310 @@
+/* heddle-mpi: a sweep on the ranks of an MPI job of this host. It lies beside the program that HEDDLE names; where it or
+ * mpirun is missing the tests are skipped. Most cells are runs of a script that takes the place of heddle: it sleeps and
+ * prints a result that follows from the seed.
+ *
+ * HEDDLE_KILLS=100 kills as often as that (8 without it). */
+#define _GNU_SOURCE
+#include "tests/support/command.h"
+
+#include "base/buf.h"
+#include "base/rng.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_RANKS = 64 };
+#define MPIRUN "mpirun --oversubscribe --allow-run-as-root "
+
+static bool is_here; /* heddle-mpi and mpirun */
+
+static void shell(const char *command)
+{
+    cr_assert_eq(system(command), 0, "%s", command);
+}
+
+/* The folder gets heddle-mpi, and as `heddle` the script. */
+static void enter(void)
+{
+    char command[4200];
+    const char *name = getenv("HEDDLE");
+    char *program = realpath(name ? name : "./heddle", NULL);
+    command_enter();
+    cr_assert(program);
+    snprintf(command, sizeof command,
+             "command -v mpirun >/dev/null && cp '%s-mpi' heddle-mpi 2>/dev/null", program);
+    is_here = system(command) == 0;
+    command_write("heddle", "#!/bin/sh\n"
+                            "for a; do case $a in --seed=*) seed=${a#--seed=} ;; esac; done\n"
+                            "sleep 0.02\n"
+                            "printf '{\"read_back_digest\":\"0x%016x\",\"launches\":[]}' $seed\n");
+    command_write("plan.yaml",
+                  "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-2000\n");
+    shell("chmod +x heddle");
+    free(program);
+}
+
+TestSuite(sweep_mpi, .init = enter, .fini = command_leave);
+
+#define NEEDS_MPI()                                                                                \
+    if (!is_here) {                                                                                \
+        fputs("sweep_mpi: skipped, heddle-mpi or mpirun is not there\n", stderr);                  \
+        return;                                                                                    \
+    }
+
+/* ---- a job ------------------------------------------------------------------------------------ */
+
+/* Starts a command, whose output goes to the file `log`. */
+static pid_t start(const char *command)
+{
+    char line[1000];
+    snprintf(line, sizeof line, "exec %s >log 2>&1", command);
+    const pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", line, NULL);
+        _exit(127);
+    }
+    return child;
+}
+
+/* Its exit status; -1: it was killed. */
+static int finish(pid_t job)
+{
+    int status = 0;
+    cr_assert_eq(waitpid(job, &status, 0), job);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void sleep_ms(uint64_t ms);
+
+/* Open MPI's mpirun may hang for ever when a rank dies while the job begins: after five seconds it is killed. */
+static void finish_killed(pid_t job)
+{
+    for (int i = 0; i < 500; i++) {
+        if (waitpid(job, NULL, WNOHANG) == job) return;
+        sleep_ms(10);
+    }
+    kill(job, SIGKILL);
+    (void)waitpid(job, NULL, 0);
+}
+
+static void sleep_ms(uint64_t ms)
+{
+    const struct timespec t = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000L};
+    nanosleep(&t, NULL);
+}
+
+/* Processes that mpirun has started: the ranks, in order. */
+static size_t ranks_of(pid_t job, pid_t *out)
+{
+    char path[64];
+    size_t n = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", job, job);
+    FILE *f = fopen(path, "r");
+    for (int pid; f && n < MOST_RANKS && fscanf(f, "%d", &pid) == 1;) out[n++] = pid;
+    if (f) fclose(f);
+    return n;
+}
+
+static char *text_of(const char *path)
+{
+    struct buf text = {0};
+    buf_puts(&text, "");
+    (void)buf_add_file(&text, path, 1 << 24);
+    return text.data;
+}
+
+static size_t lines_of(const char *path)
+{
+    char *text = text_of(path);
+    size_t n = 0;
+    for (char *c = text; *c; c++) n += *c == '\n';
+    free(text);
+    return n;
+}
+
+static void wait_for_lines(pid_t job, size_t n)
+{
+    for (int i = 0;
+         i < 6000 && lines_of("p.sweep/journal.ndjson") < n && waitpid(job, NULL, WNOHANG) == 0;
+         i++)
+        sleep_ms(10);
+}
+
+/* The journal has each of `count` cells once, each with the result of its seed. */
+static void expect_each_once(unsigned count)
+{
+    char *text = text_of("p.sweep/journal.ndjson");
+    unsigned *times = calloc(count + 1, sizeof *times), lines = 0;
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1, lines++) {
+        unsigned long long seed = 0;
+        const char *digest = strstr(line, "\"digest\":\"");
+        cr_assert(digest && sscanf(digest + 10, "%16llx", &seed) == 1, "%.*s", (int)(end - line),
+                  line);
+        cr_assert(seed >= 1 && seed <= count, "seed %llu", seed);
+        times[seed]++;
+    }
+    cr_expect_eq(lines, count, "%u lines", lines);
+    for (unsigned i = 1; i <= count; i++)
+        cr_expect_eq(times[i], 1, "cell %u ran %u times", i, times[i]);
+    free(times);
+    free(text);
+}
+
+static void expect_log(const char *words)
+{
+    char *log = text_of("log");
+    cr_expect(strstr(log, words), "'%s' is not in: %s", words, log);
+    free(log);
+}
+
+/* ---- results ---------------------------------------------------------------------------------- */
+
+/* With the real program: the same database from one process and from several ranks. */
+Test(sweep_mpi, one_process_and_ranks_agree, .timeout = 300)
+{
+    static const char query[] =
+        "query %s 'select id,target,order_name,seed,gpu,state,exit,digest,launches,warp_instructions,"
+        "races,cycles from cells order by id'";
+    struct buf alone = {0}, out = {0};
+    char words[400], command[4300];
+    NEEDS_MPI();
+    const char *name = getenv("HEDDLE_RANKS");
+    command_write("plan.yaml",
+                  "sweep: p\ntargets: [suite:sum_atomic, suite:saxpy]\n"
+                  "orders: [native, random, gpudet]\nseeds: 1-2\nmeasure: [digest, races]\n");
+    cr_assert_eq(command_run("sweep plan.yaml --jobs 1 --quiet", &out), 6, "%s", out.data);
+    snprintf(words, sizeof words, "sweep ");
+    snprintf(words + 6, sizeof words - 6, query, "p.sweep");
+    cr_assert_eq(command_run(words, &alone), 0, "%s", alone.data);
+    shell("rm heddle && mv p.sweep one");
+    snprintf(command, sizeof command, "ln -s '%s' heddle", command_program());
+    shell(command);
+    snprintf(command, sizeof command, MPIRUN "-n %s ./heddle-mpi sweep plan.yaml",
+             name ? name : "6");
+    cr_expect_eq(finish(start(command)), 6);
+    expect_log("sum_atomic");
+    cr_assert_eq(command_run(words, &out), 0, "%s", out.data);
+    cr_expect_str_eq(out.data, alone.data);
+    buf_free(&alone);
+    buf_free(&out);
+}
+
+Test(sweep_mpi, ranks_with_another_plan_run_nothing, .timeout = 120)
+{
+    NEEDS_MPI();
+    command_write("plan.yaml", "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-20\n");
+    command_write("other.yaml",
+                  "sweep: p\ntargets: [suite:sum_atomic]\norders: [random]\nseeds: 1-20\n");
+    cr_expect_eq(
+        finish(
+            start(MPIRUN "-n 2 ./heddle-mpi sweep plan.yaml : -n 1 ./heddle-mpi sweep other.yaml")),
+        6);
+    expect_log("rank 2 on ");
+    expect_log("does not take part: its plan, an input or Heddle differs");
+    expect_each_once(20);
+    shell("rm -r p.sweep");
+    cr_expect_eq(
+        finish(
+            start(MPIRUN "-n 1 ./heddle-mpi sweep plan.yaml : -n 1 ./heddle-mpi sweep other.yaml")),
+        2);
+    expect_log("cannot start a process: No route to host");
+}
+
+Test(sweep_mpi, errors_of_a_plan_come_once, .timeout = 120)
+{
+    NEEDS_MPI();
+    command_write("plan.yaml", "targets: [suite:saxpi]\n");
+    cr_expect_eq(finish(start(MPIRUN "-n 3 ./heddle-mpi sweep plan.yaml")), 1);
+    char *log = text_of("log"), *first = strstr(log, "did you mean 'saxpy'?");
+    cr_assert(first, "%s", log);
+    cr_expect_null(strstr(first + 1, "did you mean"), "%s", log);
+    free(log);
+}
+
+/* ---- signals and lost ranks ------------------------------------------------------------------- */
+
+Test(sweep_mpi, sigusr1_drains, .timeout = 120)
+{
+    NEEDS_MPI();
+    command_write("plan.yaml",
+                  "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-300\n");
+    const pid_t job = start(MPIRUN "-n 3 ./heddle-mpi sweep plan.yaml");
+    wait_for_lines(job, 5);
+    kill(job, SIGUSR1);
+    cr_expect_eq(finish(job), 75);
+    const size_t before = lines_of("p.sweep/journal.ndjson");
+    cr_expect(before >= 5 && before < 300, "%zu", before);
+    cr_expect_eq(finish(start(MPIRUN "-n 3 ./heddle-mpi sweep plan.yaml")), 6);
+    expect_each_once(300);
+}
+
+/* The job goes on without a rank that was killed, and with one that was stopped for a while. */
+Test(sweep_mpi, a_lost_rank_costs_nothing, .timeout = 120)
+{
+    pid_t ranks[MOST_RANKS];
+    NEEDS_MPI();
+    command_write("plan.yaml",
+                  "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-400\n");
+    const pid_t job = start(MPIRUN
+                            "--enable-recovery -n 5 ./heddle-mpi --lost-after 2 sweep plan.yaml");
+    wait_for_lines(job, 20);
+    cr_assert_eq(ranks_of(job, ranks), 5);
+    kill(ranks[2], SIGKILL);
+    kill(ranks[4], SIGSTOP);
+    sleep_ms(4000);
+    kill(ranks[4], SIGCONT);
+    (void)finish(job); /* mpirun does not pass on the status of such a job */
+    expect_each_once(400);
+    expect_log("nothing from rank 2 on ");
+    expect_log("nothing from rank 4 on ");
+    expect_log(" cells run elsewhere");
+}
+
+/* Kills ranks at random, rank 0 and mpirun itself too, with and without recovery, until the sweep is complete. */
+Test(sweep_mpi, kills_lose_nothing_and_repeat_nothing, .timeout = 900)
+{
+    enum { CELLS = 2000, RANKS = 6 };
+    const char *most = getenv("HEDDLE_KILLS");
+    const unsigned limit = most ? (unsigned)atoi(most) : 8;
+    uint64_t g = 11;
+    pid_t ranks[MOST_RANKS];
+    unsigned kills = 0, lines = 0;
+    NEEDS_MPI();
+    while (kills < limit) {
+        const bool recovery = rng_below(&g, 2);
+        const pid_t job = start(
+            recovery ? MPIRUN "--enable-recovery -n 6 ./heddle-mpi --lost-after 2 sweep plan.yaml"
+                     : MPIRUN "-n 6 ./heddle-mpi sweep plan.yaml");
+        const unsigned victim = (unsigned)rng_below(&g, RANKS + 1);
+        const size_t before = lines_of("p.sweep/journal.ndjson");
+        for (int i = 0; i < 1000 && ranks_of(job, ranks) < RANKS; i++) sleep_ms(5);
+        if (recovery || kills % 4) wait_for_lines(job, before + 2); /* else while it begins */
+        sleep_ms(rng_below(&g, 200));
+        const size_t n = ranks_of(job, ranks);
+        if (victim >= n) kill(job, SIGKILL);
+        else kill(ranks[victim], SIGKILL);
+        kills++;
+        if (recovery && victim && victim < n) { /* the job lives: rank 0 is next */
+            sleep_ms(300);
+            kill(ranks[0], SIGKILL);
+            kills++;
+        }
+        finish_killed(job);
+        const unsigned now = (unsigned)lines_of("p.sweep/journal.ndjson");
+        cr_expect_geq(now, lines, "the journal lost lines");
+        lines = now;
+        if (lines >= CELLS) break;
+    }
+    fprintf(stderr, "sweep_mpi: %u kills over %u of %d cells\n", kills, lines, CELLS);
+    for (int i = 0; i < 20; i++) { /* a rank 0 whose mpirun was killed may still hold the folder */
+        if (finish(start(MPIRUN "-n 6 ./heddle-mpi sweep plan.yaml --jobs 2")) == 6) break;
+        sleep_ms(500);
+    }
+    expect_each_once(CELLS);
+}
