@@ -120,6 +120,7 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .l1_global = g->l1_global,
         .scheduled = true,
         .l1_hashed = true,
+        .l1_fermi = g->capability / 10 == 2,
         .l1_ways = g->l1_ways && g->l1_ways < 16 ? g->l1_ways : 16,
         .port_sms = 1,
         .port_sectors = at_least(network, 0.01),

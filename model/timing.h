@@ -103,6 +103,7 @@ struct timing_machine { /* cycles are of the SM's clock */
     bool l1_whole;     /* lines are fetched whole */
     bool l1_global;    /* it holds global memory */
     bool l1_hashed;    /* its sets are chosen by a hash */
+    bool l1_fermi;     /* by that of Fermi, if it has 32 or 64 sets */
     bool local_back;   /* stores to .local memory that hit stay there */
     uint32_t l1_ways;
     uint32_t

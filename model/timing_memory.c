@@ -158,12 +158,27 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     return back + m->l2_latency / 2 * c->fold;
 }
 
+/* Fermi's: bits 7 to 11 of the address, with bits 13, 14, 15, 17 and 19 added modulo 2; of 64 sets, bit 12 chooses the half
+ * (Nugteren et al., "A Detailed GPU Cache Model Based on Reuse Distance Theory", HPCA 2014, measured on a GTX 470;
+ * `H` in the configurations of GPGPU-Sim). `line`: of 128 bytes. */
+static u32 fermi_set(u32 line, u32 sets)
+{
+    const u32 low = line & 31,
+              high = (line >> 6 & 7) | (line >> 10 & 1) << 3 | (line >> 12 & 1) << 4;
+    return (low ^ high) | (sets == 64 ? (line >> 5 & 1) << 5 : 0);
+}
+
+static u32 l1_set(const struct timing *c, u32 line)
+{
+    const u32 sets = c->mem.l1_sets;
+    if (c->m->l1_fermi && (sets == 32 || sets == 64)) return fermi_set(line, sets);
+    return timing_remainder(c->m->l1_hashed ? timing_hash(line) : line, c->mem.l1_sets_divisor);
+}
+
 /* The line in L1, or the least recently used one of its set. */
 static struct timing_line *l1_find(const struct timing *c, u32 sm, u32 line)
 {
-    const size_t k = (size_t)sm * c->mem.l1_sets +
-                     timing_remainder(c->m->l1_hashed ? timing_hash(line) : line,
-                                      c->mem.l1_sets_divisor);
+    const size_t k = (size_t)sm * c->mem.l1_sets + l1_set(c, line);
     struct timing_line *set = c->mem.l1 + k * c->mem.l1_ways;
     if (!c->mem.l1_seen[k]) {
         for (u32 i = 0; i < c->mem.l1_ways; i++) set[i] = (struct timing_line){.tag = UINT32_MAX};

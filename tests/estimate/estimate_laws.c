@@ -434,3 +434,34 @@ Test(laws, occupancy_steps_with_registers)
         }
     }
 }
+
+/* One warp loads eight lines in turn, each 4 KB behind the one before, 100 times. L1 of a GTX 480 has 32 sets of four lines.
+ * Fermi's hash puts these lines into four sets (bits 13 and 14 of the address), where they stay: but for the first round
+ * each load takes the latency of L1. Lines 1 MB apart are all in one set, each displaces another, and each load takes
+ * at least the latency of L2. */
+Test(laws, l1_of_fermi_has_hashed_sets)
+{
+    enum { LINES = 8, ROUNDS = 100 };
+    static const char body[] =
+        ".reg .u64 %%a, %%b; .reg .u32 %%m, %%i, %%j, %%v; .reg .pred %%q;"
+        "ld.param.u64 %%a, [p]; ld.param.u32 %%m, [q]; mov.u32 %%i, 0; mov.u32 %%v, 0;"
+        "L: mov.u64 %%b, %%a; mov.u32 %%j, 0;"
+        "K: ld.global.u32 %%v, [%%b]; cvt.u64.u32 %%b, %%v; add.u32 %%j, %%j, 1;"
+        "mul.wide.u32 %%b, %%j, %d; add.u64 %%b, %%b, %%a; setp.lt.u32 %%q, %%j, 8; @%%q bra K;"
+        "add.u32 %%i, %%i, 1; setp.lt.u32 %%q, %%i, %%m; @%%q bra L;"
+        "st.global.u32 [%%a], %%v; ret;";
+    const struct emu_gpu *g = emu_gpu_find("gtx480");
+    struct timing_machine m;
+    double time[2];
+    (void)machine_of(g, &m);
+    for (int k = 0; k < 2; k++) {
+        char text[sizeof body + 16];
+        snprintf(text, sizeof text, body, k ? 1 << 20 : 4 << 10);
+        struct kernel kernel = kernel_new(text, g);
+        time[k] = cycles(&kernel, 1, 32, 0, ROUNDS);
+        kernel_free(&kernel);
+    }
+    cr_expect(time[1] >= LINES * (ROUNDS - 1) * (m.l1_latency + m.l2_latency), "%g", time[1]);
+    cr_expect(time[1] - time[0] >= LINES * (ROUNDS - 1) * m.l2_latency * 0.95, "%g and %g", time[0],
+              time[1]);
+}
