@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "cli/report.h"
 #include "cli/run_options.h"
+#include "determinism/exhaustive.h"
 #include "determinism/litmus/axioms.h"
 #include "determinism/litmus/litmus.h"
 #include "determinism/orders.h"
@@ -27,9 +28,11 @@ static const struct {
 
 struct table {
     const char *pattern, *order;
-    enum axioms_model model; /* what the order's outcomes are compared with */
-    uint64_t first_seed, seeds;
-    size_t tests, forbidden; /* tests that were run; outcomes of them that are not allowed */
+    enum axioms_model model;    /* what the order's outcomes are compared with */
+    uint64_t first_seed, seeds; /* of a search: the most runs */
+    bool is_search;             /* over all choices, in place of seeds */
+    size_t incomplete;          /* searches that were stopped */
+    size_t tests, forbidden;    /* tests that were run; outcomes of them that are not allowed */
     struct report *report;
 };
 
@@ -42,6 +45,8 @@ struct histogram {
     bool is_known;                            /* `allowed` is; else the test is too large */
     struct state states[AXIOMS_OUTCOMES];
     size_t count;
+    uint64_t runs;
+    bool is_complete; /* of a search */
 };
 
 static void note(struct histogram *h, uint64_t outcome, uint64_t times, uint64_t seed)
@@ -62,12 +67,13 @@ static bool is_weak(const struct histogram *h, uint64_t outcome)
     return h->is_known && !axioms_has(&h->interleavings, outcome);
 }
 
-static void print_state(const struct histogram *h, const struct litmus *t, const struct state *s)
+static void print_state(const struct histogram *h, const struct litmus *t, const struct state *s,
+                        const char *unit)
 {
     struct buf text = {0};
     litmus_print(&text, t, s->outcome);
     printf("%8" PRIu64 " %c> %-28s", s->count, is_weak(h, s->outcome) ? '*' : ':', text.data);
-    if (s->count) printf("  first seed %" PRIu64, s->first_seed);
+    if (s->count) printf("  first %s %" PRIu64, unit, s->first_seed);
     else printf("  allowed, not seen");
     if (h->is_known && !axioms_has(&h->allowed, s->outcome)) printf("  FORBIDDEN");
     printf("\n");
@@ -98,12 +104,18 @@ static void print(struct table *x, struct histogram *h, const struct litmus *t, 
     if (h->is_known)
         printf("Histogram (%zu states of %zu that the model allows)\n", seen, h->allowed.count);
     else printf("Histogram (%zu states; too large for the enumerator)\n", seen);
-    for (size_t i = 0; i < h->count; i++) print_state(h, t, &h->states[i]);
+    for (size_t i = 0; i < h->count; i++)
+        print_state(h, t, &h->states[i], x->is_search ? "run" : "seed");
+    if (x->is_search)
+        printf("Search %s after %" PRIu64 " runs%s\n", h->is_complete ? "complete" : "stopped",
+               h->runs,
+               h->is_complete ? ": random shows no other outcome"
+                              : ": there may be other outcomes");
     printf("Observation %s %s %" PRIu64 " %" PRIu64 "\n\n", name,
-           !witnesses             ? "Never"
-           : witnesses < x->seeds ? "Sometimes"
-                                  : "Always",
-           witnesses, x->seeds - witnesses);
+           !witnesses            ? "Never"
+           : witnesses < h->runs ? "Sometimes"
+                                 : "Always",
+           witnesses, h->runs - witnesses);
 }
 
 /* One launch for each seed. false: one failed. */
@@ -123,8 +135,27 @@ static bool run_seeds(const struct table *x, struct histogram *h, struct litmus_
         free(wrong);
         if (!ran) return false;
         note(h, outcome, 1, x->first_seed + i);
+        h->runs++;
     }
     return true;
+}
+
+/* One launch for each sequence of choices. false: one failed. */
+static bool run_search(const struct table *x, struct histogram *h, struct litmus_bench *b,
+                       const char *name)
+{
+    struct exhaustive *search = exhaustive_new();
+    const char *why = NULL;
+    bool ran = true;
+    do {
+        uint64_t outcome = 0;
+        ran = litmus_bench_run(b, exhaustive_order(search), &outcome, &why);
+        if (ran) note(h, outcome, 1, h->runs++);
+        else report_fail(x->report, EXIT_FAULT, "heddle run: %s: %s\n", name, why);
+    } while (ran && exhaustive_next(search) && h->runs < x->seeds);
+    h->is_complete = exhaustive_is_complete(search);
+    exhaustive_free(search);
+    return ran;
 }
 
 static bool run_test(struct table *x, const struct litmus *t, const char *name)
@@ -136,12 +167,22 @@ static bool run_test(struct table *x, const struct litmus *t, const char *name)
     if (!b) report_fail(x->report, EXIT_FAULT, "heddle run: %s: %s\n", name, why);
     h->is_known = axioms_allowed(t, x->model, &h->allowed) &&
                   axioms_allowed(t, AXIOMS_SC, &h->interleavings);
-    const bool ran = b && run_seeds(x, h, b, name);
+    const bool ran = b && (x->is_search ? run_search : run_seeds)(x, h, b, name);
+    x->incomplete += x->is_search && !h->is_complete;
     if (ran) print(x, h, t, name);
     x->tests++;
     litmus_bench_free(b);
     free(h);
     return ran;
+}
+
+/* A test in the notation of litmus.h, each thread in a CTA of its own. NULL: it was run; else what is wrong with it. */
+static const char *run_text(struct table *x)
+{
+    struct litmus t;
+    const char *why = litmus_parse(&t, x->pattern);
+    if (!why) (void)run_test(x, &t, "given@grid");
+    return why;
 }
 
 static void run_all(struct table *x)
@@ -189,9 +230,10 @@ void litmus_table_run(struct run_options *o, const struct heddle_device_options 
                       .report = r};
     x.model = model_of(x.order);
     const struct run_option *table = run_option_find(o, OPTION_TABLE),
-                            *seeds = run_option_find(o, OPTION_SEEDS);
+                            *seeds = run_option_find(o, OPTION_SEEDS),
+                            *all = run_option_find(o, OPTION_EXHAUSTIVE);
     if (!read_target(o, &x.pattern)) {
-        const struct piece at = table ? table->name : seeds->name;
+        const struct piece at = table ? table->name : seeds ? seeds->name : all->name;
         diag_error(&o->diags, at.at, at.length, "--%.*s goes with suite:litmus", (int)at.length,
                    at.text);
         return;
@@ -201,6 +243,10 @@ void litmus_table_run(struct run_options *o, const struct heddle_device_options 
                    "suite:litmus is a list of litmus tests: add --table");
         return;
     }
+    x.is_search = all;
+    if (all && device->order)
+        diag_error(&o->diags, all->name.at, all->name.length,
+                   "--exhaustive has no order: it makes all choices of random");
     if (r->json) {
         diag_error(&o->diags, table->name.at, table->name.length, "--table is text, not JSON");
         return;
@@ -208,13 +254,21 @@ void litmus_table_run(struct run_options *o, const struct heddle_device_options 
     if (seeds && number_read(&o->diags, "--seeds", seeds->value, MOST_SEEDS, &x.seeds) && !x.seeds)
         diag_error(&o->diags, seeds->value.at, seeds->value.length, "--seeds is at least 1");
     if (o->diags.errors) return;
-    run_all(&x);
-    if (!x.tests)
+    const bool is_text = strstr(x.pattern, "||");
+    const char *wrong = is_text ? run_text(&x) : NULL;
+    if (!is_text) run_all(&x);
+    if (wrong)
+        diag_error(&o->diags, o->target.at, o->target.length, "this is no litmus test: %s", wrong);
+    else if (!x.tests)
         diag_error(&o->diags, o->target.at, o->target.length,
                    "no litmus test has a name like '%s': names are as MP+rlx@grid", x.pattern);
     else if (x.forbidden)
         report_fail(r, EXIT_DIFFERS, "heddle run: %zu outcomes were seen that %s does not allow\n",
                     x.forbidden, models[x.model].name);
+    else if (x.is_search && !r->status && !r->quiet)
+        printf("%zu tests, all choices: %zu searches were complete, %zu stopped after %" PRIu64
+               " runs (--seeds); no outcome was seen that %s does not allow\n",
+               x.tests, x.tests - x.incomplete, x.incomplete, x.seeds, models[x.model].name);
     else if (!r->status && !r->quiet)
         printf("%zu tests, %" PRIu64 " seeds from %" PRIu64
                " on, order %s: no outcome was seen that %s does not allow\n",

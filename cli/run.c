@@ -183,7 +183,8 @@ void run_target(struct report *r, struct run_options *o)
     if (r->counts && !begin_counts(r, o, &device)) return;
     if (o->kind == TARGET_SUITE) {
         settings_to_device(&settings, &device);
-        if (run_option_find(o, OPTION_TABLE) || run_option_find(o, OPTION_SEEDS))
+        if (run_option_find(o, OPTION_TABLE) || run_option_find(o, OPTION_SEEDS) ||
+            run_option_find(o, OPTION_EXHAUSTIVE))
             litmus_table_run(o, &device, r);
         else if (order_fits(o, &settings)) suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);

@@ -181,7 +181,7 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
      .help =
          "Of suite:litmus[:PATTERN]: run litmus tests and print the outcomes of each with their counts, as "
          "litmus7 does, and whether PTX's memory model allows them. PATTERN selects tests by name: MP, "
-         "'*+rel+acq@block' (default: '*@grid'). The order is random, unless --order names another one.",
+         "'*+rel+acq@block' (default: '*@grid'), or is a test itself: 'W x 1; R y || W y 1; R x'. The order is random, unless --order names another one.",
      .id = OPTION_TABLE,
      .targets = TARGET_SUITE,
      .one_run = true},
@@ -190,6 +190,13 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
      .standard = "1000",
      .help = "With --table: how many seeds, from --seed on.",
      .id = OPTION_SEEDS,
+     .targets = TARGET_SUITE,
+     .one_run = true},
+    {.name = "exhaustive",
+     .help =
+         "With --table: make all choices of the order random, depth first, in place of seeds; --seeds limits the runs of each "
+         "test, and the table says whether that was enough.",
+     .id = OPTION_EXHAUSTIVE,
      .targets = TARGET_SUITE,
      .one_run = true},
 };

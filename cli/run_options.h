@@ -34,6 +34,7 @@ enum run_option_id {
     OPTION_GRAPH,
     OPTION_TABLE,
     OPTION_SEEDS,
+    OPTION_EXHAUSTIVE,
     OPTION_FORMAT,
     OPTION_QUIET,
     OPTION_COUNTS,
@@ -87,7 +88,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 38, CHECK_OPTION_COUNT = 16 };
+enum { RUN_OPTION_COUNT = 39, CHECK_OPTION_COUNT = 16 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

@@ -89,6 +89,13 @@ void views_lose_late_stores(struct views *v)
 
 /* ---- one access: its sectors --------------------------------------------------------------------------- */
 
+/* One of two alternatives. */
+static bool either(struct views *v)
+{
+    const struct views_settings *s = &v->settings;
+    return s->choose ? s->choose(s->choose_self, 2) : rng_below(v->state, 2);
+}
+
 struct touch {
     struct views *v;
     struct warp_views *g;
@@ -214,8 +221,15 @@ static uint32_t choose(struct touch *t, const struct history *h, uint32_t bytes)
         may[count++] = i;
         if (covered) break;
     }
-    const uint32_t older = count - 1 - newest;
     assert(newest < count); /* the base is always covered */
+    const struct views_settings *s = &t->v->settings;
+    if (s->choose && (t->strong ? s->stale_one_in : s->fresh_one_in)) {
+        const uint32_t chosen = s->choose(s->choose_self, count);
+        assert(chosen < count);
+        return may[chosen];
+    }
+    if (s->choose) return may[newest];
+    const uint32_t older = count - 1 - newest;
     return may[older && is_stale(t) ? newest + 1 + rng_below(t->v->state, older) : newest];
 }
 
@@ -332,7 +346,8 @@ static void describe(struct touch *t, struct message *m, uint32_t bytes, bool at
     const uint32_t late = v->settings.late_for;
     m->born = ++v->now;
     m->visible = v->access;
-    if (late && rng_below(v->state, 2)) m->visible += 1 + rng_below(v->state, late);
+    if (v->settings.choose) m->visible = late ? UINT64_MAX : v->access;
+    else if (late && rng_below(v->state, 2)) m->visible += 1 + rng_below(v->state, late);
     m->access = v->access;
     m->writer = t->g->writer;
     m->cta = t->g->cta;
@@ -352,7 +367,7 @@ static uint32_t place(struct touch *t, const struct history *h, uint32_t bytes)
         const struct message *m = &h->messages[i];
         if (bytes & ~m->bytes || m->visible <= t->v->access || covers(t->g, m)) break;
         if (m->is_atomic && is_morally_strong(t, m)) break;
-        if (rng_below(t->v->state, 2)) break;
+        if (either(t->v)) break;
         at = i;
     }
     return at;
@@ -427,7 +442,7 @@ static uint32_t choose_old(struct touch *t, const struct history *h, uint32_t by
     for (; at > 0; at--) {
         const struct message *m = &h->messages[at];
         if (!(m->bytes & bytes)) continue;
-        if (covers(t->g, m) || is_morally_strong(t, m) || rng_below(t->v->state, 2)) break;
+        if (covers(t->g, m) || is_morally_strong(t, m) || either(t->v)) break;
     }
     return at;
 }

@@ -35,6 +35,10 @@ struct views_settings { /* of a launch */
     uint32_t stale_one_in; /* one of so many strong loads that may be stale is; 0: none */
     bool ignores_scopes;   /* every scope is as wide as the GPU */
     bool has_shared;       /* it is asked about every access of shared memory */
+    /* Chooses one of `count` alternatives, 0 .. count - 1. Then stores are invisible for any time, and every load may be
+     * stale, if late_for, fresh_one_in and stale_one_in are not 0. NULL: choices are made by chance. */
+    uint32_t (*choose)(void *self, uint32_t count);
+    void *choose_self;
 };
 
 struct views *views_new(void);

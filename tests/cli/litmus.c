@@ -82,8 +82,35 @@ Test(cli_litmus, a_seed_repeats_its_outcome)
     free(all);
 }
 
+Test(cli_litmus, searches_all_choices)
+{
+    char *out = output_of("run suite:litmus:SB+rlx@grid --table --exhaustive", 0);
+    cr_expect(strstr(out, "Histogram (4 states of 4 that"), "%s", out);
+    cr_expect(strstr(out, "Search complete after "), "%s", out);
+    cr_expect(strstr(out, "1 searches were complete, 0 stopped"), "%s", out);
+    free(out);
+    out = output_of("run suite:litmus:SB+rlx@grid --table --exhaustive --seeds 3", 0);
+    cr_expect(strstr(out, "Search stopped after 3 runs: there may be other outcomes"), "%s", out);
+    cr_expect(strstr(out, "0 searches were complete, 1 stopped"), "%s", out);
+    free(out);
+}
+
+Test(cli_litmus, runs_a_test_that_is_given)
+{
+    char *out = output_of(
+        "run 'suite:litmus:W.rlx x 1; F.sc.gpu; R.rlx y || W.rlx y 1; F.sc.gpu; R.rlx x' "
+        "--table --exhaustive",
+        0);
+    cr_expect(strstr(out, "Test given@grid Forbidden"), "%s", out);
+    cr_expect(strstr(out, "Histogram (3 states of 3 that"), "%s", out);
+    free(out);
+    free(output_of("run 'suite:litmus:W x 1 || Q y' --table", 2));
+}
+
 Test(cli_litmus, wrong_calls)
 {
+    free(output_of("run suite:litmus --exhaustive", 2));
+    free(output_of("run suite:litmus:INC --table --exhaustive --order gpudet", 2));
     free(output_of("run suite:litmus", 2));
     free(output_of("run suite:litmus --seeds 5", 2));
     free(output_of("run suite:litmus --table --seeds 0", 2));

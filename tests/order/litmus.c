@@ -6,10 +6,12 @@
 
 #include "base/buf.h"
 #include "base/rng.h"
+#include "determinism/exhaustive.h"
 #include "determinism/litmus/axioms.h"
 #include "determinism/litmus/litmus.h"
 #include "determinism/orders.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -423,4 +425,107 @@ Test(litmus, random_shows_no_forbidden_outcome_of_random_programs)
         run(&t, "random:model=sc", launches, n, &s);
         expect_allowed(&t, &s, &allowed, name);
     }
+}
+
+/* ---- all choices ------------------------------------------------------------------------------------- */
+
+/* The number of runs; 0: the limit was reached. */
+static unsigned search(const struct litmus *t, unsigned limit, struct axioms_set *out)
+{
+    const char *fault = NULL;
+    struct litmus_bench *b = litmus_bench_new(t, &fault);
+    struct exhaustive *x = exhaustive_new();
+    unsigned runs = 0;
+    out->count = 0;
+    cr_assert(b, "%s", fault);
+    do {
+        uint64_t outcome = 0;
+        cr_assert(litmus_bench_run(b, exhaustive_order(x), &outcome, &fault), "%s", fault);
+        axioms_add(out, outcome);
+    } while (exhaustive_next(x) && ++runs < limit);
+    const bool complete = exhaustive_is_complete(x);
+    exhaustive_free(x);
+    litmus_bench_free(b);
+    return complete ? runs + 1 : 0;
+}
+
+/* Where PTX allows more than the search shows: load buffering; atomics that pass other accesses of their thread; weak or
+ * not morally strong writes of which no thread's is the last. */
+static const char *const less[] = {"LB+weak@*",
+                                   "LB+rlx@*",
+                                   "LB+rlx.cta@*",
+                                   "LB+fence.cta@grid",
+                                   "LB+atom*",
+                                   "MP+atom*",
+                                   "LB+fence.sc.cta@grid",
+                                   "LB+rel+acq.cta@grid",
+                                   "SB+atom*",
+                                   "R+atom*",
+                                   "S+atom*",
+                                   "2+2W+atom*",
+                                   "MP+add+atom*",
+                                   "CoWR+weak@*",
+                                   "CoWR+rlx.cta@grid",
+                                   "CoWR+rel+acq.cta@grid",
+                                   "CoWR+atom.cta@grid",
+                                   "CoRW+atom.cta@grid",
+                                   "INC+rlx.cta@grid",
+                                   "INC+rel+acq.cta@grid",
+                                   "INC+atom.cta@grid"};
+
+static bool shows_less(const char *name)
+{
+    for (size_t i = 0; i < sizeof less / sizeof *less; i++)
+        if (fnmatch(less[i], name, 0) == 0) return true;
+    return false;
+}
+
+/* Exactly what the axioms allow, but for the tests above. */
+Test(litmus, a_search_shows_exactly_what_two_threads_may, .timeout = 120)
+{
+    static struct axioms_set allowed, found;
+    for (size_t i = 0; i < litmus_shape_count; i++)
+        for (int v = 0; v < LITMUS_VARIANTS; v++)
+            for (int p = 0; p < LITMUS_PLACEMENTS; p++) {
+                const struct litmus t = litmus_of_shape(i, (enum litmus_variant)v,
+                                                        (enum litmus_placement)p);
+                char name[LITMUS_NAME];
+                /* Those in shared memory have many runs: all threads store the first zeros. */
+                if (t.threads > 2 || p == LITMUS_PAIRS || (p == LITMUS_SHARED && v > 1)) continue;
+                litmus_name(name, i, (enum litmus_variant)v, (enum litmus_placement)p);
+                cr_assert(axioms_allowed(&t, AXIOMS_PTX, &allowed));
+                cr_expect(search(&t, 100000, &found), "%s: too many runs", name);
+                for (size_t k = 0; k < found.count; k++)
+                    cr_expect(axioms_has(&allowed, found.outcome[k]), "%s: forbidden", name);
+                if (shows_less(name)) cr_expect_lt(found.count, allowed.count, "%s: all", name);
+                else cr_expect_eq(found.count, allowed.count, "%s", name);
+            }
+}
+
+/* What the seeded order shows the search shows, too: they share the rules, not the choices. */
+Test(litmus, a_search_shows_what_seeds_show, .timeout = 120)
+{
+    static struct axioms_set found, allowed;
+    static struct seen s;
+    unsigned complete = 0;
+    for (unsigned n = 1; n <= 60; n++) {
+        const struct litmus t = random_program(n);
+        if (t.threads > 2 || !axioms_allowed(&t, AXIOMS_PTX, &allowed)) continue;
+        if (!search(&t, 3000, &found)) continue;
+        complete++;
+        run(&t, "random", 200, n, &s);
+        for (size_t k = 0; k < s.set.count; k++)
+            cr_expect(axioms_has(&found, s.set.outcome[k]), "program %u", n);
+        for (size_t k = 0; k < found.count; k++)
+            cr_expect(axioms_has(&allowed, found.outcome[k]), "program %u", n);
+    }
+    cr_expect_geq(complete, 10, "%u", complete);
+}
+
+Test(litmus, a_search_that_is_cut_short_says_so)
+{
+    static struct axioms_set found;
+    const struct litmus t = test_of("W x 1; R y || W y 1; R x", LITMUS_AS_IS, LITMUS_GRID);
+    cr_expect_gt(search(&t, 1000, &found), 1);
+    cr_expect_eq(search(&t, 3, &found), 0);
 }
