@@ -11,7 +11,7 @@
 
 static bool one_launch(struct lapse_launch *l, const struct lapse_sink *const *sinks, size_t count)
 {
-    struct time_lapse lapse = {.interval = l->run->interval};
+    struct time_lapse lapse = {.interval = l->run->interval, .wants_issues = l->run->issues};
     struct launch_estimate estimate;
     struct lapse_whole whole;
     const bool ok = launch_estimate_lapse(l->counts, l->run->all_sms, &lapse, &whole, &estimate);

@@ -25,6 +25,7 @@ struct lapse_source {  /* a run: the target on one GPU, under one order */
         *order; /* as the user named them; NULL: of a file that was given, whose launches say */
     double interval; /* cycles; 0: chosen */
     bool all_sms;    /* no SMs stand for others */
+    bool issues;     /* each issue of each warp is wanted */
     uint32_t number; /* of the run, from 0 */
 };
 

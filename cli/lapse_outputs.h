@@ -31,6 +31,7 @@ struct lapse_sink lapse_svg(struct lapse_file *f);
 struct lapse_sink lapse_perfetto(struct lapse_file *f);
 struct lapse_sink lapse_chrome(struct lapse_file *f);
 struct lapse_sink lapse_aerialvision(struct lapse_file *f); /* gzip */
+struct lapse_sink lapse_konata(struct lapse_file *f);       /* needs lapse_source.issues */
 /* What is behind the last launch. */
 void lapse_svg_end(struct lapse_file *f);
 void lapse_chrome_end(struct lapse_file *f);

@@ -75,9 +75,14 @@ static const struct command_option options[] = {
      .argument = "FILE",
      .help = "A log for AerialVision of GPGPU-Sim, compressed by gzip.",
      .id = 1},
+    {.name = "konata",
+     .argument = "FILE",
+     .help =
+         "What each warp waited for and when it issued which instruction, for the pipeline viewer Konata.",
+     .id = 1},
 };
 
-enum output { CSV, SVG, PERFETTO, CHROME, AERIALVISION, OUTPUTS };
+enum output { CSV, SVG, PERFETTO, CHROME, AERIALVISION, KONATA, OUTPUTS };
 struct report_call {
     const char *page, *json, *from;
     const char *path[OUTPUTS];
@@ -112,6 +117,7 @@ SETTER(set_svg, "--svg", path[SVG])
 SETTER(set_perfetto, "--perfetto", path[PERFETTO])
 SETTER(set_chrome, "--chrome-trace", path[CHROME])
 SETTER(set_aerialvision, "--aerialvision", path[AERIALVISION])
+SETTER(set_konata, "--konata", path[KONATA])
 #undef SETTER
 
 static bool set_interval(struct estimate_call *c, const char *value)
@@ -150,6 +156,7 @@ static const struct estimate_option added[] = {{"--output", set_page, false},
                                                {"--perfetto", set_perfetto, false},
                                                {"--chrome-trace", set_chrome, false},
                                                {"--aerialvision", set_aerialvision, false},
+                                               {"--konata", set_konata, false},
                                                {"--interval", set_interval, false},
                                                {"--all-sms", set_all_sms, true},
                                                {"--races", set_races, true},
@@ -230,7 +237,7 @@ struct outputs {
 static int open_outputs(const struct report_call *r, struct outputs *o)
 {
     static struct lapse_sink (*const make[OUTPUTS])(struct lapse_file *) = {
-        lapse_csv, lapse_svg, lapse_perfetto, lapse_chrome, lapse_aerialvision};
+        lapse_csv, lapse_svg, lapse_perfetto, lapse_chrome, lapse_aerialvision, lapse_konata};
     for (int k = 0; k < OUTPUTS; k++) {
         if (!r->path[k]) continue;
         if (!replacement_open(&o->file[k].file, r->path[k]))
@@ -298,9 +305,16 @@ static int run_one(struct estimate_call *c, size_t gpu, const char *order, struc
     return status;
 }
 
+static struct lapse_source source_of(const struct estimate_call *c)
+{
+    const struct report_call *r = of(c);
+    return (struct lapse_source){
+        .interval = r->interval, .all_sms = r->all_sms, .issues = r->path[KONATA] != NULL};
+}
+
 static int run_all(struct estimate_call *c, const struct outputs *o)
 {
-    struct lapse_source s = {.interval = of(c)->interval, .all_sms = of(c)->all_sms};
+    struct lapse_source s = source_of(c);
     int status = EXIT_FINE;
     const size_t orders = c->order_count ? c->order_count : 1;
     for (size_t g = 0; g < c->gpu_count; g++)
@@ -311,7 +325,7 @@ static int run_all(struct estimate_call *c, const struct outputs *o)
 
 static int read_files(struct estimate_call *c, const struct outputs *o)
 {
-    struct lapse_source s = {.interval = of(c)->interval, .all_sms = of(c)->all_sms};
+    struct lapse_source s = source_of(c);
     int status = EXIT_FINE;
     for (const char *at = of(c)->from; *at && status == EXIT_FINE; s.number++) {
         const size_t n = strcspn(at, ",");
@@ -406,7 +420,7 @@ const struct command command_report = {
         "shown below each other on one axis of time, with their launches side by side.\n"
         "The other options are those of 'heddle run'. The output of the target goes to standard error.\n"
         "The same data can be written for papers (--csv, --svg) and for other tools (--perfetto, --chrome-trace, "
-        "--aerialvision). Times are those of 'heddle estimate' (docs/report.md).",
+        "--aerialvision, --konata). Times are those of 'heddle estimate' (docs/report.md).",
     .options = options,
     .option_count = sizeof options / sizeof *options,
     .also = &command_run,

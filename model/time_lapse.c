@@ -102,6 +102,7 @@ void time_lapse_begin(struct timing *c)
     struct time_lapse *l = c->lapse;
     const double interval = l->interval;
     *l = (struct time_lapse){.interval = interval >= 1 ? interval : 1,
+                             .wants_issues = l->wants_issues,
                              .fixed = interval >= 1,
                              .sms = c->sms,
                              .schedulers = c->m->schedulers,
@@ -125,11 +126,36 @@ void time_lapse_part(struct timing *c, u32 scheduler, enum timing_part part, dou
         add_span(c->lapse, scheduler / c->m->schedulers, (u32)part, tick(begin), tick(end), 1);
 }
 
-void time_lapse_issue(struct timing *c, u32 scheduler, u32 inst, u8 part, double last, double taken,
-                      double now, double fold)
+static void add_issue(struct timing *c, const struct timing_warp *w, double taken, double now)
 {
     struct time_lapse *l = c->lapse;
-    const u32 sm = scheduler / c->m->schedulers, place = c->t->insts[inst].place;
+    const u32 cta = l->slot_cta[w->cta];
+    if (!cta) return;
+    if (l->issue_count == LAPSE_MOST_ISSUES) {
+        l->issues_left_out++;
+        return;
+    }
+    if (l->issue_count == l->issue_cap) {
+        l->issue_cap = l->issue_cap ? 2 * l->issue_cap : 1024;
+        l->issues = grown(l->issues, l->issue_cap, sizeof *l->issues);
+    }
+    l->issues[l->issue_count++] = (struct lapse_issue){
+        .cta = cta - 1,
+        .instruction = c->t->insts[w->inst].place,
+        .warp = (uint16_t)(w->trace - w->cta_trace->warps),
+        .part = w->part,
+        .ready = taken > 0 ? now - taken : now,
+        .begin = now,
+        .end = now + c->issue_cycles * w->fold};
+}
+
+void time_lapse_issue(struct timing *c, u32 scheduler, const struct timing_warp *w, double last,
+                      double taken, double now)
+{
+    struct time_lapse *l = c->lapse;
+    const double fold = w->fold;
+    const u8 part = w->part;
+    const u32 sm = scheduler / c->m->schedulers, place = c->t->insts[w->inst].place;
     const u64 from = tick(last), free = tick(taken > 0 ? now - taken : now), issued = tick(now),
               end = tick(now + c->issue_cycles * fold);
     u64 *line = l->line_ticks + (size_t)place * TIMING_PARTS;
@@ -142,6 +168,7 @@ void time_lapse_issue(struct timing *c, u32 scheduler, u32 inst, u8 part, double
     const u32 k = interval_at(l, issued);
     sm_at(l, k, sm)[LAPSE_ISSUED] += tick(fold);
     (slice_at(l, k, l->slices) + l->channels)[place] += tick(fold);
+    if (l->wants_issues) add_issue(c, w, taken, now);
 }
 
 void time_lapse_l1(struct timing *c, u32 sm, u32 hits, u32 misses, double now)
@@ -220,6 +247,7 @@ void time_lapse_free(struct time_lapse *l)
     free(l->line_ticks);
     free(l->ctas);
     free(l->spans);
+    free(l->issues);
     free(l->sm_names);
     *l = (struct time_lapse){0};
 }

@@ -68,6 +68,15 @@ struct lapse_span {   /* of a mode */
     double begin, end;
 };
 
+/* An issue of a warp: it waited for `part` from its issue before, or the begin of its CTA, until `ready`; then for the
+ * unit until `begin`. Cycles. */
+struct lapse_issue {
+    uint32_t cta, instruction; /* index in ctas; of emu_counts.instructions */
+    uint16_t warp;             /* of the CTA */
+    uint8_t part;              /* enum timing_part */
+    double ready, begin, end;
+};
+
 struct time_lapse {
     double interval; /* cycles; 0 before the run: chosen */
     bool coarser;    /* than was asked for */
@@ -83,11 +92,15 @@ struct time_lapse {
     size_t cta_count, cta_cap;
     struct lapse_span *spans;
     size_t span_count, span_cap, spans_left_out;
-    uint32_t *slot_cta; /* of the run: by slot, its CTA and one */
-    bool fixed;         /* an interval was asked for */
+    uint32_t *slot_cta;         /* of the run: by slot, its CTA and one */
+    bool fixed;                 /* an interval was asked for */
+    bool wants_issues;          /* before the run: also each issue of each warp */
+    struct lapse_issue *issues; /* each warp's in its order; the first LAPSE_MOST_ISSUES */
+    size_t issue_count, issue_cap;
+    uint64_t issues_left_out;
 };
 
-enum { LAPSE_MOST_SPANS = 1 << 20 };
+enum { LAPSE_MOST_SPANS = 1 << 20, LAPSE_MOST_ISSUES = 1 << 20 };
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
@@ -119,10 +132,11 @@ void time_lapse_free(struct time_lapse *l);
 
 struct timing;
 void time_lapse_begin(struct timing *c);
-/* A scheduler waited from `last` for `part`, then `taken` cycles until `now` for the unit, and issues
- * an instruction that stands for `fold` ones. */
-void time_lapse_issue(struct timing *c, uint32_t scheduler, uint32_t inst, uint8_t part,
-                      double last, double taken, double now, double fold);
+/* A scheduler waited from `last` for what the warp waits for, then `taken` cycles until `now` for the unit, and issues
+ * the warp's next instruction. */
+struct timing_warp;
+void time_lapse_issue(struct timing *c, uint32_t scheduler, const struct timing_warp *w,
+                      double last, double taken, double now);
 /* A scheduler did that from `begin` to `end`; nothing if end <= begin. */
 void time_lapse_part(struct timing *c, uint32_t scheduler, enum timing_part part, double begin,
                      double end);

@@ -351,8 +351,7 @@ static void step(struct timing *c, struct timing_choice *choice)
                  taken = now > ready ? now - ready : 0; /* the unit, from when the warp could */
     if (waited > 0) s->part[w->part] += waited - taken;
     if (taken > 0) s->part[TIMING_UNIT] += taken, s->by_unit[w->next->unit] += taken;
-    if (c->lapse)
-        time_lapse_issue(c, choice->scheduler, w->inst, w->part, s->last, taken, now, w->fold);
+    if (c->lapse) time_lapse_issue(c, choice->scheduler, w, s->last, taken, now);
     s->last = now + c->issue_cycles * w->fold;
     s->recent = choice->warp;
     if (s->strict) s->turn = (choice->warp + 1) % s->count;

@@ -295,6 +295,81 @@ Test(report, perfetto_and_chrome_have_each_launch_mode_and_cta)
     free(bytes);
 }
 
+/* ---- Konata: its docs/kanata-log-format.md ------------------------------------------------------------------------- */
+
+/* Eight instructions for each warp, with a load that the sixth one waits for. */
+static const char eight[] =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+    ".reg .b32 %r<5>; .reg .b64 %rd<4>;\n"
+    "ld.param.u64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\n"
+    "add.s64 %rd3, %rd1, %rd2;\nld.global.u32 %r2, [%rd3];\nadd.u32 %r3, %r2, 1;\n"
+    "st.global.u32 [%rd3], %r3;\nret;\n}\n";
+
+enum { KONATA_ROWS = 6 };
+struct konata_row {
+    bool begun, ended;
+    int issues, lines;
+    long long waits; /* cycles for memory */
+};
+
+static void read_konata(char *text, struct konata_row *rows, long long *cycles)
+{
+    long long now = 0, since[KONATA_ROWS] = {0};
+    bool memory[KONATA_ROWS] = {false};
+    char *save, *line = strtok_r(text, "\n", &save);
+    cr_assert(strcmp(line, "Kanata\t0004") == 0);
+    while ((line = strtok_r(NULL, "\n", &save))) {
+        long long a, b, c;
+        char stage[32];
+        if (sscanf(line, "C=\t%lld", &a) == 1) now = a;
+        else if (sscanf(line, "C\t%lld", &a) == 1) {
+            cr_expect(gt(i64, a, 0));
+            now += a;
+        } else {
+            cr_assert(sscanf(line, "%*c\t%lld", &a) == 1 && a >= 0 && a < KONATA_ROWS, "%s", line);
+            struct konata_row *r = &rows[a];
+            cr_expect(eq(int, r->ended, 0), "%s", line);
+            if (*line == 'I') {
+                cr_expect(eq(int, r->begun, 0));
+                r->begun = sscanf(line, "I\t%*d\t%lld\t%lld", &b, &c) == 2;
+            }
+            cr_expect(r->begun, "%s", line);
+            if (sscanf(line, "L\t%*d\t2\tPTX line %lld", &b) == 1) r->lines += b > 5 && b < 16;
+            if (sscanf(line, "S\t%*d\t0\t%31s", stage) != 1 && *line != 'R') continue;
+            if (memory[a]) r->waits += now - since[a];
+            since[a] = now;
+            memory[a] = *line == 'S' && (strcmp(stage, "l2") == 0 || strcmp(stage, "dram") == 0);
+            r->issues += *line == 'S' && strcmp(stage, "issue") == 0;
+            if (*line == 'R') r->ended = sscanf(line, "R\t%*d\t%lld\t%lld", &b, &c) == 2 && c == 0;
+        }
+    }
+    *cycles = now;
+}
+
+Test(report, konata_has_each_issue_of_each_warp)
+{
+    char path[200];
+    size_t size;
+    struct konata_row rows[KONATA_ROWS] = {0};
+    long long cycles;
+    snprintf(path, sizeof path, "%s/k.ptx", command_folder);
+    FILE *f = fopen(path, "w");
+    cr_assert(f && fputs(eight, f) > 0);
+    fclose(f);
+    make(
+        "%p report %s/k.ptx --grid 3 --block 64 --arg 'buf:u32[64]=zero' --gpu titanv --konata %s/k.log 2>&1");
+    char *text = (char *)read_all("k.log", &size);
+    read_konata(text, rows, &cycles);
+    free(text);
+    for (int i = 0; i < KONATA_ROWS; i++) {
+        cr_expect(rows[i].ended, "row %d", i);
+        cr_expect(eq(int, rows[i].issues, 8));
+        cr_expect(eq(int, rows[i].lines, 8));
+        cr_expect(gt(i64, rows[i].waits, 100), "a load that misses in L1 takes longer");
+        cr_expect(lt(i64, rows[i].waits, cycles));
+    }
+}
+
 /* ---- AerialVision: lines "name: values", as its lexyacc.py reads them --------------------------------------------- */
 
 Test(report, aerialvision_counts_up_to_the_totals)
