@@ -37,6 +37,16 @@ static void set_key(struct timing *c, u32 sm, double key)
 
 /* ---- warps ------------------------------------------------------------------------------------------------- */
 
+/* Cycles until a line of instructions that the SM's cache lacks is there. Caches keep code from launch to launch: that of a
+ * kernel which the device has run before is in the SM's cache, if all of it fits, and else in L2. */
+static double fetch_miss(const struct timing *c)
+{
+    const struct timing_machine *m = c->m;
+    if (!c->t->again) return m->fetch_latency;
+    if ((c->t->inst_count + FETCHED - 1) / FETCHED <= m->fetch_lines) return 0;
+    return fmin(m->fetch_latency, m->l1_latency + m->l2_latency);
+}
+
 /* When the instruction is in the SM's instruction cache, which is fully associative and replaces the least recently
  * used line. */
 static double fetch(struct timing *c, u32 sm, u32 inst, double now)
@@ -50,7 +60,7 @@ static double fetch(struct timing *c, u32 sm, u32 inst, double now)
         }
         if (all[i].used < oldest->used) oldest = &all[i];
     }
-    *oldest = (struct timing_line){line, 15, now, now + (c->t->again ? 0 : c->m->fetch_latency)};
+    *oldest = (struct timing_line){line, 15, now, now + fetch_miss(c)};
     return oldest->filled;
 }
 

@@ -465,3 +465,27 @@ Test(laws, l1_of_fermi_has_hashed_sets)
     cr_expect(time[1] - time[0] >= LINES * (ROUNDS - 1) * m.l2_latency * 0.95, "%g and %g", time[0],
               time[1]);
 }
+
+/* A loop of 20 lines of instructions, in an instruction cache of 16 that replaces the least recently used: each line is
+ * missing in each of 50 rounds. When the kernel is launched again, its code is in L2. */
+Test(laws, code_that_does_not_fit_is_fetched_in_each_launch)
+{
+    enum { LINES = 20, INSTRUCTIONS = 16 * LINES, ROUNDS = 50 };
+    char text[INSTRUCTIONS * 24 + 400], *to = text;
+    const struct emu_gpu *g = emu_gpu_find("gtx480");
+    struct timing_machine m;
+    (void)machine_of(g, &m);
+    cr_assert(m.fetch_lines > 0 && m.fetch_lines < LINES);
+    to += sprintf(
+        to, ".reg .u64 %%a; .reg .u32 %%m, %%i, %%v; .reg .pred %%q;"
+            "ld.param.u64 %%a, [p]; ld.param.u32 %%m, [q]; mov.u32 %%i, 0; mov.u32 %%v, 1; L:");
+    for (int i = 0; i < INSTRUCTIONS; i++) to += sprintf(to, "xor.b32 %%v, %%v, %%i;");
+    sprintf(to, "add.u32 %%i, %%i, 1; setp.lt.u32 %%q, %%i, %%m; @%%q bra L;"
+                "st.global.u32 [%%a], %%v; ret;");
+    struct kernel k = kernel_new(text, g);
+    const double first = cycles(&k, 1, 32, 0, ROUNDS), again = cycles(&k, 1, 32, 0, ROUNDS),
+                 least = LINES * (double)(ROUNDS - 1) * fmin(m.fetch_latency, m.l2_latency);
+    cr_expect(again >= least, "%g, not %g at least", again, least);
+    cr_expect(again <= first, "%g, the first time %g", again, first);
+    kernel_free(&k);
+}
