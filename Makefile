@@ -95,6 +95,10 @@ HAS_MPI := $(shell command -v $(MPICC) 2>/dev/null)
 $B/cli/mpi/%.o: ALL_CFLAGS += $(mpi_flags)
 $B/heddle-mpi: $(MPI) $(filter-out %/main.o,$(CLI)) $(CALIBRATE) $(SUITE) $(CUDA) $B/internal.a | $B/heddle
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(mpi_libs) $(CLI_LIBS)
+$B/tests/bench/sweep_sleep: $B/tests/bench/sweep_sleep.o $(MPI) $(filter-out %/main.o %/sweep_processes.o,$(CLI)) $(CALIBRATE) \
+        $(SUITE) $(CUDA) $B/internal.a | $B/heddle
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(mpi_libs) $(CLI_LIBS)
+	@ln -sf ../../heddle $B/tests/bench/heddle
 # For programs of this tree, which use more than the public interface.
 $B/internal.a: $(LIB)
 	@rm -f $@
@@ -312,6 +316,11 @@ bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) 
 	@tests/bench/estimates.sh $B/heddle small
 	@tests/bench/estimates.sh $B/heddle medium 1
 	@tests/bench/checks.sh $B/heddle
+ifneq ($(HAS_MPI),)
+	@$(MAKE) --no-print-directory $B/tests/bench/sweep_sleep
+	@tests/bench/sweep_mpi.sh $B/tests/bench/sweep_sleep
+	@tests/bench/sweep_mpi.sh $B/tests/bench/sweep_sleep 3 100000 0
+endif
 	@tests/bench/calibrate.sh $B/heddle
 
 measured: heddle ## estimates of cycles against those of a detailed simulator and of a GPU; needs nvcc

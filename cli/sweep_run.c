@@ -102,6 +102,7 @@ static void tell(struct dealing *d, bool last)
     if (r->done > r->from_cache && r->left)
         fprintf(stderr, ", about %.0f s left",
                 spent / (double)(r->done - r->from_cache) * (double)r->left);
+    if (last) fprintf(stderr, ", in %.2f s", spent);
     fprintf(stderr, "\n");
 }
 

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_AHEAD = 4096 };
-
-/* Cells shorter than this wait at their worker, so that it has the next one at once. */
-static const double SHORT_CELL = 1;
+/* So many seconds of work wait at a worker beside what it runs, so that it has the next cell at once. */
+static const double AHEAD = 0.1;
+enum { MOST_AHEAD = 64 }; /* cells for each process */
 
 struct rank {
     bool ready, lost;
@@ -54,11 +53,12 @@ static void send_all(const struct ranks *r, const struct rank_message *m)
         if (!r->list[i].lost) rank_send(i, m);
 }
 
-/* Cells that a rank may have. */
+/* Cells that a rank may have: those that it runs, and some that wait. */
 static size_t depth(const struct ranks *r)
 {
-    const bool is_short = r->ended && r->seconds < SHORT_CELL * (double)r->ended;
-    return r->jobs + (is_short ? r->jobs : 0);
+    const double mean = r->ended ? r->seconds / (double)r->ended : 1;
+    const double ahead = mean * MOST_AHEAD > AHEAD ? AHEAD / mean : MOST_AHEAD;
+    return r->jobs + (size_t)(ahead * r->jobs + (mean < 10 * AHEAD ? 1 : 0));
 }
 
 /* Whether no rank is left that could run cells. */

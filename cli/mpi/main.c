@@ -81,6 +81,9 @@ static int work(struct job *j)
 static int run(struct job *j)
 {
     sweep_signals_begin(); /* the threads of MPI inherit what is blocked */
+    /* Ranks sleep while there is nothing to do. On a host with fewer cores than ranks Open MPI would also give the core
+     * away in each look for messages. */
+    (void)setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
     if (MPI_Init(NULL, NULL) != MPI_SUCCESS) return EXIT_USAGE;
     (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &j->rank);

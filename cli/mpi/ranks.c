@@ -49,6 +49,8 @@ struct sent {
     struct rank_message message;
 };
 static struct sent *under_way;
+static size_t since; /* so many were sent since the last look */
+enum { LOOK_EVERY = 32 };
 
 /* Frees what has arrived; how many have not. */
 static size_t forget_arrived(void)
@@ -72,7 +74,10 @@ void rank_send(int to, const struct rank_message *m)
 {
     struct sent *s = malloc(sizeof *s);
     if (!s) abort();
-    (void)forget_arrived();
+    if (++since == LOOK_EVERY) {
+        (void)forget_arrived();
+        since = 0;
+    }
     s->message = *m;
     s->next = under_way;
     if (MPI_Isend(&s->message, sizeof *m, MPI_BYTE, to, RANK_TAG, MPI_COMM_WORLD, &s->request) ==

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Seconds between two looks for messages: each time that there is none the next pause is twice as long. */
+static const double SHORTEST = 1e-4, LONGEST = 16e-3;
+
 struct waiting { /* a cell that was sent, or has begun */
     struct sweep_cell what;
     uint64_t cell;
@@ -20,6 +23,7 @@ struct work {
     struct waiting *first, **last;
     struct silence silence;
     double lost_after, said;
+    double pause; /* the next one */
     bool over;
     int lost;
 };
@@ -39,6 +43,7 @@ static void answer(void *self, const struct sweep_cell *c, const struct sweep_re
     while (&(*at)->what != c) at = &(*at)->next;
     struct waiting *gone = *at;
     send(x ? RANK_RESULT : RANK_BACK, gone->cell, x);
+    w->pause = SHORTEST;
     *at = gone->next;
     if (!*at) w->last = at;
     free(gone);
@@ -108,10 +113,10 @@ int ranks_work(int (*read)(void *self, struct sweep_plan **plan), void *self, co
 {
     struct work w = {.lost_after = 10 * lost_after}; /* rank 0 may have a long journal to read */
     struct rank_message m;
-    double pause = 1e-3;
     w.last = &w.first;
+    w.pause = SHORTEST;
     while (!w.over) {
-        for (; !w.over && rank_receive(&m) == 0; pause = 1e-3) {
+        for (; !w.over && rank_receive(&m) == 0; w.pause = SHORTEST) {
             w.silence.seconds = 0;
             if (m.kind == RANK_START) start(&w, &m, read, self, program);
             else if (m.kind == RANK_CELL) add(&w, &m);
@@ -124,10 +129,11 @@ int ranks_work(int (*read)(void *self, struct sweep_plan **plan), void *self, co
         if (!w.over) look_after(&w);
         if (w.over) break;
         if (w.processes) begin(&w);
+        const double pause = w.pause;
+        if (w.pause < LONGEST) w.pause *= 2;
         if (w.processes && w.processes->busy(w.processes))
             w.processes->wait(w.processes, pause, answer, &w);
         else sweep_sleep(pause);
-        if (pause < 16e-3) pause *= 2;
     }
     if (w.processes) w.processes->free(w.processes);
     while (w.first) {
