@@ -1,4 +1,6 @@
 /* heddle sweep query, heddle sweep report: the database of a sweep. */
+#include "cli/sweep_baseline.h"
+
 #include "cli/command.h"
 
 #include "base/buf.h"
@@ -108,6 +110,19 @@ static const struct command_option options[] = {
          "What a cell of the table has: the number of different results, of cells, of failed and of racy ones; "
          "the mean of estimated cycles; the seconds that the runs took in all.",
      .id = 'v'},
+    {.name = "baseline",
+     .argument = "DIR",
+     .help =
+         "Instead of a pivot, print what is worse than in this earlier sweep: more cells that fail or race, more "
+         "results of an order, estimated cycles or host times that grew. Only cells that ran in both sweeps count.",
+     .id = 'b'},
+    {.name = "slower",
+     .argument = "PERCENT",
+     .standard = "20",
+     .help =
+         "With --baseline: a growth of the estimated cycles or of the host's time (by a second, too) above this "
+         "counts.",
+     .id = 's'},
     {.name = "format",
      .argument = "text|csv|html",
      .standard = "text",
@@ -144,6 +159,8 @@ static const struct axis *find(const struct axis *list, size_t count, const char
 
 struct pivot {
     const struct axis *rows, *columns, *value;
+    const char *baseline; /* NULL: none */
+    double slower;        /* percent */
     char **row, **column; /* names */
     size_t row_count, column_count;
     double *cells; /* by row, column; below 0: nothing */
@@ -300,13 +317,23 @@ static bool read_options(struct words *w, struct pivot *p, const char **format)
         if (id == 'r') p->rows = find(axes, AXES, "rows", w->value);
         else if (id == 'c') p->columns = find(axes, AXES, "columns", w->value);
         else if (id == 'v') p->value = find(values, VALUES, "value", w->value);
-        else *format = w->value;
+        else if (id == 'b') p->baseline = w->value;
+        else if (id == 's') {
+            unsigned long percent;
+            if (!option_number("sweep report", "--slower", w->value, 1000000, &percent))
+                return false;
+            p->slower = (double)percent;
+        } else *format = w->value;
         if (!p->rows || !p->columns || !p->value) return false;
     }
     if (w->wrong) return false;
     if (strcmp(*format, "text") != 0 && strcmp(*format, "csv") != 0 &&
         strcmp(*format, "html") != 0) {
         usage_error("sweep report", "--format is text, csv or html, not '%s'", *format);
+        return false;
+    }
+    if (p->baseline && **format == 'h') {
+        usage_error("sweep report", "--baseline prints text or csv");
         return false;
     }
     if (w->operands == 1) return true;
@@ -317,11 +344,16 @@ static bool read_options(struct words *w, struct pivot *p, const char **format)
 static int report(int argc, char **argv)
 {
     struct words w = {.command = &command_sweep_report, .argc = argc, .argv = argv};
-    struct pivot p = {.rows = &axes[0], .columns = &axes[1], .value = &values[0]};
+    struct pivot p = {.rows = &axes[0], .columns = &axes[1], .value = &values[0], .slower = 20};
     const char *format = "text";
     if (!read_options(&w, &p, &format)) return EXIT_USAGE;
     sqlite3 *db = open_results("sweep report", argv[1]);
     if (!db) return EXIT_USAGE;
+    if (p.baseline) {
+        const int status = sweep_baseline_print(db, p.baseline, p.slower, *format == 'c');
+        sqlite3_close(db);
+        return finish_output("sweep report", status);
+    }
     read_pivot(db, &p);
     sqlite3_close(db);
     if (*format == 't') print_text(&p);
@@ -338,11 +370,15 @@ const struct command command_sweep_report = {
     .summary = "a table of a sweep over any two of target, order, seed and GPU",
     .usage = "sweep report DIR [options]",
     .description =
-        "Prints a pivot of DIR/results.sqlite. Cells that have not run, or are stale, do not count.",
+        "Prints a pivot of DIR/results.sqlite. Cells that have not run, or are stale, do not count.\n"
+        "--baseline DIR compares with an earlier sweep instead, and has a status of its own.",
     .options = options,
     .option_count = sizeof options / sizeof *options,
-    .exit_status = "  0  success\n  2  a wrong call, or there is no database",
+    .exit_status =
+        "  0  success; with --baseline: nothing is worse\n  2  a wrong call, or there is no database\n"
+        "  4  with --baseline: something is worse",
     .examples =
+        "  heddle sweep report out --baseline last-week\n"
         "  heddle sweep report out --rows target --columns order --value cycles --format html",
     .run = report,
 };

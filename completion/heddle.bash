@@ -25,7 +25,7 @@ _heddle_options() # COMMAND
     'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --table --seeds --exhaustive --help";;
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     'sweep query') echo "--help";;
-    'sweep report') echo "--rows --columns --value --format --help";;
+    'sweep report') echo "--rows --columns --value --baseline --slower --format --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
     'trace record') echo "--output --format --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'trace info') echo "--help";;
@@ -305,6 +305,8 @@ _heddle_values() # COMMAND --OPTION
     'sweep report --rows') echo "target order seed gpu";;
     'sweep report --columns') echo "target order seed gpu";;
     'sweep report --value') echo "results cells failed racy cycles seconds";;
+    'sweep report --baseline') echo "";;
+    'sweep report --slower') echo "";;
     'sweep report --format') echo "text csv html";;
     'reproduce --output') echo "";;
     'reproduce --jobs') echo "";;

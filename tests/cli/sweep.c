@@ -7,6 +7,7 @@
 #include "base/rng.h"
 
 #include <criterion/criterion.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,5 +238,61 @@ Test(sweep, plans_that_are_built_in, .timeout = 300)
         snprintf(arguments, sizeof arguments, "--plan %s --check", names[i]);
         cr_expect_eq(run(arguments, &out), 0, "%s: %s", names[i], out.data);
     }
+    buf_free(&out);
+}
+
+/* A database whose numbers the test chooses: seeds 1 to 4 of one target under one order. */
+static void alter(const char *folder, const char *sql)
+{
+    char path[100];
+    sqlite3 *db = NULL;
+    snprintf(path, sizeof path, "%s/results.sqlite", folder);
+    cr_assert_eq(sqlite3_open(path, &db), SQLITE_OK);
+    cr_assert_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    sqlite3_close(db);
+}
+
+Test(sweep, baseline, .timeout = 300)
+{
+    static const struct {
+        const char *sql, *row;
+    } rows[] = {
+        {"update cells set state='failed' where seed=3", "failed,suite:saxpy,random,gtx480,0,1\n"},
+        {"update cells set races=2 where seed>2", "racy,suite:saxpy,random,gtx480,0,2\n"},
+        {"update cells set digest='ab' where seed=1", "results,suite:saxpy,random,gtx480,1,2\n"},
+        {"update cells set cycles=140 where seed<3", "cycles,suite:saxpy,random,gtx480,100,120\n"},
+        {"update cells set seconds=2", "seconds,suite:saxpy,random,gtx480,4,8\n"},
+        {"update cells set cycles=119, seconds=1.2", ""},      /* less than 20 percent */
+        {"update cells set seconds=1.24", ""},                 /* less than a second */
+        {"update cells set digest='ab'", ""},                  /* another result, but still one */
+        {"update cells set state='missing' where seed=3", ""}, /* it did not run */
+        {"insert into cells(id,target,order_name,seed,gpu,state) "
+         "values('x','new','random',1,'gtx480','failed')",
+         ""}, /* it was not there */
+    };
+    static const char head[] = "worse,target,order,gpu,was,is\n";
+    struct buf out = {0};
+    cr_assert_eq(
+        run("suite:saxpy --order random --seeds 1-4 --gpu gtx480 --output old --quiet", &out), 0);
+    alter("old", "update cells set races=0, cycles=100, seconds=1");
+    cr_expect_eq(system("mkdir new"), 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char want[200];
+        cr_assert_eq(system("cp old/results.sqlite new/"), 0);
+        alter("new", rows[i].sql);
+        const int margin = strstr(rows[i].row, "cycles") ? 19 : 20; /* 20 percent is not above 20 */
+        char words[100];
+        snprintf(words, sizeof words, "report new --baseline old --format csv --slower %d", margin);
+        cr_expect_eq(run(words, &out), *rows[i].row ? 4 : 0, "%s", rows[i].sql);
+        snprintf(want, sizeof want, "%s%s", head, rows[i].row);
+        cr_expect_str_eq(out.data, want, "%s: %s", rows[i].sql, out.data);
+    }
+    cr_expect_eq(run("report new --baseline old", &out), 0);
+    cr_expect_str_eq(out.data, "0 worse in 4 cells that ran in both sweeps\n");
+    cr_expect_eq(run("report new --baseline nowhere", &out), 2);
+    cr_expect(strstr(out.data, "cannot compare with 'nowhere'"), "%s", out.data);
+    alter("new", "delete from cells where target<>'new'");
+    cr_expect_eq(run("report new --baseline old", &out), 2);
+    cr_expect(strstr(out.data, "no cell ran both here and in 'old'"), "%s", out.data);
     buf_free(&out);
 }
