@@ -16,7 +16,8 @@ struct event {
 struct execution {
     const struct litmus *t;
     enum axioms_model model;
-    struct axioms_set *out;
+    struct axioms_set *out, *racy; /* racy: of executions with a data race; NULL: they are in out */
+    bool by_base, races;           /* axioms_races; the execution that was judged last */
     struct event e[EVENTS];
     uint32_t n, reads[EVENTS], read_count, fences[EVENTS], fence_count;
     uint32_t writes[LITMUS_LOCATIONS][EVENTS], write_count[LITMUS_LOCATIONS];
@@ -254,7 +255,20 @@ static bool is_atomic(const struct execution *x, const rel co)
     return true;
 }
 
-static bool ptx_allows(const struct execution *x)
+static bool has_race(const struct execution *x, const rel cause)
+{
+    for (uint32_t a = x->t->locations; a < x->n; a++)
+        for (uint32_t b = x->t->locations; b < x->n; b++) {
+            const struct event *e = &x->e[a], *f = &x->e[b];
+            if (e->location == NOBODY || e->location != f->location || e->thread == f->thread ||
+                !(e->writes || f->writes))
+                continue;
+            if (!has(x->strong, a, b) && !has(cause, a, b) && !has(cause, b, a)) return true;
+        }
+    return false;
+}
+
+static bool ptx_allows(struct execution *x)
 {
     rel base, cause, co, rf, fr, order = {0};
     causality(x, base, cause);
@@ -275,6 +289,7 @@ static bool ptx_allows(const struct execution *x)
          a++) /* Causality: reads-from or from-read against causality order */
         for (uint32_t b = 0; b < x->n; b++)
             if ((has(rf, a, b) || has(fr, a, b)) && has(cause, b, a)) return false;
+    x->races = has_race(x, x->by_base ? base : cause);
     return true;
 }
 
@@ -334,9 +349,9 @@ static void judge(struct execution *x)
             if (x->position[x->writes[l][i]] > x->position[last]) last = x->writes[l][i];
         outcome |= (uint64_t)x->written[last] << 4 * (x->t->reads + l);
     }
-    if (axioms_has(x->out, outcome)) return;
+    if (axioms_has(x->out, outcome) && (!x->racy || axioms_has(x->racy, outcome))) return;
     if (x->model == AXIOMS_PTX ? ptx_allows(x) : interleaves(x))
-        x->overflow |= !axioms_add(x->out, outcome);
+        x->overflow |= !axioms_add(x->racy && x->races ? x->racy : x->out, outcome);
 }
 
 static void order_from(struct execution *x, uint32_t location);
@@ -397,6 +412,17 @@ bool axioms_allowed(const struct litmus *t, enum axioms_model model, struct axio
 {
     struct execution x = {.t = t, .model = model, .out = out};
     out->count = 0;
+    if (!build(&x) || candidates(&x) > MOST_CANDIDATES) return false;
+    read_from(&x, 0);
+    return !x.overflow;
+}
+
+bool axioms_races(const struct litmus *t, bool by_base, struct axioms_set *clean,
+                  struct axioms_set *racy)
+{
+    struct execution x = {
+        .t = t, .model = AXIOMS_PTX, .out = clean, .racy = racy, .by_base = by_base};
+    clean->count = racy->count = 0;
     if (!build(&x) || candidates(&x) > MOST_CANDIDATES) return false;
     read_from(&x, 0);
     return !x.overflow;

@@ -26,6 +26,11 @@ struct axioms_set {
 };
 /* false: the test has too many events or outcomes for the enumerator. */
 bool axioms_allowed(const struct litmus *t, enum axioms_model model, struct axioms_set *out);
+/* Of PTX's executions: the outcomes that some execution without a data race has, and those that some execution with one has.
+ * A data race: accesses of one location by two threads, one a write, neither morally strong nor ordered by causality. by_base:
+ * nor ordered by base causality order, which leaves out that a strong read is ordered behind the write that it observes. */
+bool axioms_races(const struct litmus *t, bool by_base, struct axioms_set *clean,
+                  struct axioms_set *racy);
 bool axioms_add(struct axioms_set *s, uint64_t outcome); /* false: it is full */
 bool axioms_has(const struct axioms_set *s, uint64_t outcome);
 

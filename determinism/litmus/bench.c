@@ -20,6 +20,8 @@ struct litmus_bench {
     struct emu_image *image;
     uint64_t at;
     uint32_t grid, block;
+    const struct emu_observer *observer; /* NULL: none */
+    size_t findings;
     char *why;
 };
 
@@ -64,6 +66,16 @@ void litmus_bench_free(struct litmus_bench *b)
     free(b);
 }
 
+void litmus_bench_observe(struct litmus_bench *b, const struct emu_observer *observer)
+{
+    b->observer = observer;
+}
+
+size_t litmus_bench_findings(const struct litmus_bench *b)
+{
+    return b->findings;
+}
+
 bool litmus_bench_run(struct litmus_bench *b, const struct emu_order *order, uint64_t *outcome,
                       const char **why)
 {
@@ -75,12 +87,15 @@ bool litmus_bench_run(struct litmus_bench *b, const struct emu_order *order, uin
                                  .block = {b->block, 1, 1},
                                  .params = &b->at,
                                  .params_size = 8,
-                                 .order = order};
+                                 .order = order,
+                                 .observers = &b->observer,
+                                 .observer_count = b->observer ? 1 : 0};
     const struct emu_report *report = emu_launch(b->emu, emu_kernel_at(b->image, 0), &l);
     if (report->fault.kind != EMU_OK) {
         *why = report->fault.text;
         return false;
     }
+    b->findings = report->finding_count;
     emu_copy_out(b->emu, words, b->at, BYTES);
     *outcome = 0;
     for (uint32_t i = 0; i < t->reads; i++)

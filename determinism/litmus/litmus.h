@@ -121,6 +121,9 @@ struct litmus_bench;
 /* NULL: *why says what is wrong; a literal. */
 struct litmus_bench *litmus_bench_new(const struct litmus *t, const char **why);
 void litmus_bench_free(struct litmus_bench *b);
+/* From now on its launches have this observer; NULL: none. */
+void litmus_bench_observe(struct litmus_bench *b, const struct emu_observer *observer);
+size_t litmus_bench_findings(const struct litmus_bench *b); /* of the last launch */
 /* Launches it once. order: NULL is native. false: *why is the fault's text, valid until the next launch. */
 bool litmus_bench_run(struct litmus_bench *b, const struct emu_order *order, uint64_t *outcome,
                       const char **why);
