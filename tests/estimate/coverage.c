@@ -7,11 +7,13 @@
 #include "calibrate/residuals.h"
 #include "model/launch_estimate.h"
 #include "model/machine.h"
+#include "tests/support/command.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { GROUPS = 99, FEW = 10 /* programs: of fewer, a share says little */ };
@@ -198,4 +200,39 @@ Test(coverage, broken_residuals_are_refused_with_place_and_reason)
         buf_free(&text), buf_free(&said);
         arena_free(a);
     }
+}
+
+Test(coverage, residuals_read_back_as_they_were_written)
+{
+    struct arena *a = arena_new();
+    struct residuals r = {.arena = a}, back = {.arena = a};
+    struct buf text = {0}, again = {0};
+    residuals_add(&r,
+                  &(struct residual){"titanv", "saxpy", "saxpy 4096", 3, REGIME_memory, 1.25, 0.5});
+    residuals_write(&r, &text);
+    const struct source s = {"r.csv", text.data, (uint32_t)text.size};
+    struct diags d = {.arena = a, .source = &s};
+    cr_assert(residuals_read(&back, &d));
+    cr_assert(eq(sz, back.count, 1));
+    cr_expect(eq(str, (char *)back.list[0].run, "saxpy 4096"));
+    cr_expect(back.list[0].launch == 3 && back.list[0].regime == REGIME_memory);
+    residuals_write(&back, &again);
+    cr_expect(eq(str, text.data, again.data));
+    buf_free(&text), buf_free(&again);
+    arena_free(a);
+}
+
+/* Files of residuals say themselves which GPU they are of. */
+Test(coverage, options_that_mean_nothing_are_refused, .init = command_set_up,
+     .fini = command_tear_down)
+{
+    int status;
+    char *text = command_output(
+        "%p calibrate --coverage calibrate/data/residuals.csv --gpu titanv 2>&1", &status);
+    cr_expect(status == 2 && strstr(text, "leave out --gpu"), "%d, %s", status, text);
+    free(text);
+    text = command_output("%p calibrate calibrate/data/gv100.csv --gpu gv100 --residuals %s/r 2>&1",
+                          &status);
+    cr_expect(status == 2 && strstr(text, "--traces"), "%d, %s", status, text);
+    free(text);
 }
