@@ -68,7 +68,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
-        bench claims communication measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-job \
+        bench claims communication measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job \
         ptxas-diff man litmus broken regs corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -305,7 +305,7 @@ check-tsan: # threads that use the C library, each a device of its own; eight th
 	TSAN_OPTIONS=halt_on_error=1 HEDDLE_ORDER=random build/gcc-tsan/tests/threads
 check-fuzz: # half a minute each, side by side
 	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
-	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu SECONDS=30
+	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu fuzz-trace SECONDS=30
 
 bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) heddle) ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
@@ -337,13 +337,14 @@ claims: heddle                  ## run the figures of the papers on GPUDet and D
 
 SECONDS ?= 3600
 FUZZ := build/fuzz
-FUZZERS := build/clang-san/tests/fuzz/fuzz_ptx build/clang-san/tests/fuzz/fuzz_emu
-fuzz:                           ## fuzz the front end, then the emulator, for SECONDS (3600) in all
+FUZZERS := $(addprefix build/clang-san/tests/fuzz/fuzz_,ptx emu trace)
+fuzz:                           ## fuzz the front end, the emulator and the reader of traces, for SECONDS (3600) in all
 	@tools/deps.sh build check
 	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
-	@$(MAKE) --no-print-directory fuzz-ptx fuzz-emu SECONDS=$$(($(SECONDS) / 2))
+	@$(MAKE) --no-print-directory fuzz-ptx fuzz-emu fuzz-trace SECONDS=$$(($(SECONDS) / 3))
 # libFuzzer starts from what was recorded, and from what it found before.
-fuzz-ptx fuzz-emu: fuzz-%:
+fuzz-trace: build/clang-san/heddle
+fuzz-ptx fuzz-emu fuzz-trace: fuzz-%:
 	@mkdir -p $(FUZZ)/$*/found $(FUZZ)/$*/seeds
 	tools/fuzz-seeds.sh $* $(FUZZ)/$*/seeds
 	cd $(FUZZ)/$* && $(CURDIR)/build/clang-san/tests/fuzz/fuzz_$* -max_total_time=$(SECONDS) -timeout=20 \

@@ -1,18 +1,33 @@
 #!/bin/sh
 # Fills DIR with the inputs that fuzzing starts from.
-#     tools/fuzz-seeds.sh ptx|emu DIR
+#     tools/fuzz-seeds.sh ptx|emu|trace DIR
 # ptx: every 4th module of tests/verdicts, the small files of the corpus, and what earlier runs left in
 # tests/fuzz/corpus.tar.gz. emu: the modules of tests/fuzz/emu and the small ones of the corpus and of suites,
 # each with several settings in front (tests/fuzz/fuzz_emu.c); the same as bytes that a kernel is made from;
-# and what was found and lies in tests/fuzz/emu. The same tree gives the same files.
+# and what was found and lies in tests/fuzz/emu. trace: traces of two small kernels (tests/fuzz/fuzz_trace.c).
+# The same tree gives the same files.
 set -eu
 LC_ALL=C
 export LC_ALL
 
-[ $# = 2 ] || { echo "usage: tools/fuzz-seeds.sh ptx|emu DIR" >&2; exit 2; }
+[ $# = 2 ] || { echo "usage: tools/fuzz-seeds.sh ptx|emu|trace DIR" >&2; exit 2; }
 mkdir -p "$2"
 dir=$(cd "$2" && pwd)
 cd "$(dirname "$0")/.."
+
+if [ "$1" = trace ]; then
+    bin=build/clang-san
+    for kernel in tests/fuzz/trace/*.ptx; do
+        for how in "--gpu titanv" "--gpu gtx480" "--gpu titanv --order gpudet" "--gpu titanv --order dab"; do
+            name=$dir/$(basename "$kernel" .ptx)$(echo "$how" | tr -d ' -')
+            # shellcheck disable=SC2086
+            "$bin/heddle" trace record $how "$kernel" --grid 3 --block 64 --arg 'buf:u32[256]=iota' -o "$name" 2>/dev/null
+            "$bin/tests/fuzz/fuzz_trace" --plain "$name" "$name-plain"
+        done
+    done
+    echo "$(ls "$dir" | wc -l) seeds in $2"
+    exit
+fi
 
 if [ "$1" = emu ]; then
     n=0
