@@ -323,7 +323,7 @@ ifneq ($(HAS_MPI),)
 endif
 	@tests/bench/calibrate.sh $B/heddle
 
-measured: heddle ## estimates of cycles against those of a detailed simulator and of a GPU; needs nvcc
+measured: all ## estimates of cycles against those of a detailed simulator and of a GPU; needs nvcc
 	tests/measured.sh ./heddle
 timing: heddle ## fit the timing model's numbers to measured cycles again (model/timing); needs nvcc
 	tools/timing.sh ./heddle

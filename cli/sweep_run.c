@@ -102,8 +102,8 @@ static void tell(struct dealing *d, bool last)
     if (r->done > r->from_cache && r->left)
         fprintf(stderr, ", about %.0f s left",
                 spent / (double)(r->done - r->from_cache) * (double)r->left);
-    if (last) fprintf(stderr, ", in %.2f s", spent);
     fprintf(stderr, "\n");
+    if (last) fprintf(stderr, "heddle %s: took %.2f s\n", r->command, spent);
 }
 
 static void finish(struct dealing *d, const struct sweep_cell *c, const struct sweep_record *x,

@@ -12,7 +12,7 @@ echo "{sweep: p, targets: [suite:saxpy], orders: [random], seeds: 1-$cells}" >pl
 BENCH_MS=$ms mpirun --oversubscribe --allow-run-as-root -n "$ranks" "$program" sweep plan.yaml --output out >log 2>&1 ||
     { cat log; exit 1; }
 lines=$(wc -l <out/journal.ndjson)
-seconds=$(sed -n 's/.* cells, .*, in \([0-9.]*\) s$/\1/p' log | tail -1)
+seconds=$(sed -n 's/.*: took \([0-9.]*\) s$/\1/p' log | tail -1)
 awk -v n="$cells" -v lines="$lines" -v w=$((ranks - 1)) -v ms="$ms" -v s="$seconds" 'BEGIN {
     ideal = n * ms / 1000 / w
     printf "%d cells of %d ms on %d workers: %.2f s, %.0f cells/s; shared perfectly %.2f s: %.3f of it\n",

@@ -417,7 +417,7 @@ Test(cli, orders)
 {
     struct result r = run("orders random");
     cr_expect(r.status == 0 &&
-                  strstr(r.out, ":strategy=any  (any, uniform, pct, bursty, lag, farthest)"),
+                  strstr(r.out, ":strategy=any  (any, uniform, pct, bursty, lag, farthest, conflicts)"),
               "%s", r.out);
     cr_expect(!strstr(r.out, "native"), "%s", r.out);
     drop(&r);
