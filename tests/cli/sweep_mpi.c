@@ -62,7 +62,7 @@ TestSuite(sweep_mpi, .init = enter, .fini = command_leave);
 /* Starts a command, whose output goes to the file `log`. */
 static pid_t start(const char *command)
 {
-    char line[1000];
+    char line[4400];
     snprintf(line, sizeof line, "exec %s >log 2>&1", command);
     const pid_t child = fork();
     if (child == 0) {
