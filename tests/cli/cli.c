@@ -416,9 +416,10 @@ Test(cli, overview_lists_a_command_before_its_subcommands)
 Test(cli, orders)
 {
     struct result r = run("orders random");
-    cr_expect(r.status == 0 &&
-                  strstr(r.out, ":strategy=any  (any, uniform, pct, bursty, lag, farthest, conflicts)"),
-              "%s", r.out);
+    cr_expect(
+        r.status == 0 &&
+            strstr(r.out, ":strategy=any  (any, uniform, pct, bursty, lag, farthest, conflicts)"),
+        "%s", r.out);
     cr_expect(!strstr(r.out, "native"), "%s", r.out);
     drop(&r);
     r = run("orders nothing");
