@@ -259,7 +259,7 @@ static const struct call bad_kernel_calls[] = {
     {"k.ptx --order native:x", 2, "", "order native has no option 'x'"},
     {"k.ptx --order random:strategie=pct", 2, "", "did you mean 'strategy'?"},
     {"k.ptx --order random:strategy=x", 2, "",
-     "strategy of order random is any, uniform, pct, bursty, lag or farthest, not 'x'"},
+     "strategy of order random is any, uniform, pct, bursty, lag, farthest or conflicts, not 'x'"},
     {"k.ptx --order random:strategy", 2, "", "not ''"},
     {"k.ptx --order random:strategy=pct:strategy=lag", 2, "", "is given twice"},
     {"k.ptx --kernel twice --seed 3", 2, "", "--seed needs a random order"},
