@@ -254,7 +254,7 @@ check-install: $B/heddle-suite  ## install into a temporary folder, build progra
 
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
-	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs $(if $(HAS_MPI),$B/heddle-mpi)
+	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs $(if $(HAS_MPI),mpi)
 	@tools/beside.sh 'tests/corpus/generate.sh --check && suites/generate.sh --check' \
 	    tests/run.sh $B/tests/run $(if $T,--filter '$T')
 	tests/programs/objects.sh --check

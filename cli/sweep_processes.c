@@ -72,13 +72,27 @@ static void run_cell(const struct sweep_processes *r, const struct slot *s)
     if (!t->is_program) argv[n++] = (char *)"--threads=1";
     for (size_t i = 0; i < words; i++) argv[n++] = t->words[i];
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)setpgid(0, 0);
     const int nowhere = open("/dev/null", O_RDWR);
     (void)dup2(nowhere, STDIN_FILENO);
     (void)dup2(s->out, STDOUT_FILENO);
     (void)dup2(nowhere, STDERR_FILENO);
     execv(r->program, argv);
     _exit(EXIT_USAGE);
+}
+
+/* In the child, where all signals are still blocked. A signal to the sweep's process group ends the sweep, no cell: what
+ * came before the child had left the group is discarded. */
+static void leave_group(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
+    sigset_t none;
+    (void)setpgid(0, 0);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        (void)signal(signals[i], SIG_IGN); /* discards it */
+        (void)signal(signals[i], SIG_DFL);
+    }
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
 static bool start(const struct sweep_processes *r, struct slot *s, const struct sweep_cell *c,
@@ -93,12 +107,7 @@ static bool start(const struct sweep_processes *r, struct slot *s, const struct 
     (void)fflush(NULL);
     s->pid = s->out < 0 ? -1 : fork();
     if (s->pid == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
-        signal(SIGUSR1, SIG_DFL);
+        leave_group();
         run_cell(r, s);
     }
     if (s->pid > 0) return true;
