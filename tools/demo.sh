@@ -55,6 +55,9 @@ say "heddle check: a race on a path that the native run does not take"
 say "heddle ptx check --simt-deadlock: a spin lock whose lanes wait for each other for ever on GPUs before Volta"
 ./heddle ptx check --simt-deadlock tests/demo/spin.ptx || true
 
+say "heddle run suite:litmus --table: message passing with a fence for a CTA, and with one for the GPU, between CTAs"
+./heddle run 'suite:litmus:MP+fence.[cg]*@grid' --seeds 300 --table
+
 say "heddle run --fidelity: which results PTX leaves to the hardware"
 ./heddle run suites/ptx/micro.ptx --kernel micro_sfu --block 32 --arg 'buf:f32[32]' --arg 16 --arg 1 --fidelity
 
@@ -98,6 +101,12 @@ say "heddle estimate: how long it would take, and what takes so long"
 say "heddle report: what a run did over time, under three orders below each other"
 
 ./heddle report suite:bfs_racy --gpu titanv --order native,gpudet,dab --races --output build/demo/report.html 2>&1 | tail -1
+./heddle report suite:reduce_shuffle --gpu titanv --konata build/demo/warps.log
+echo "another one warp by warp, for the viewer Konata: build/demo/warps.log"
+
+say "heddle trace record --format memtrace3: each access of global memory, as the tracer of Rieber's thesis writes it"
+./heddle trace record --format memtrace3 suite:saxpy:small -o build/demo/saxpy.trc
+ls -l build/demo/saxpy.trc | awk '{ print $5 " bytes" }'
 
 say "heddle compare: what GPUDet and DAB would take on a TITAN V, if a GPU without them takes 1"
 rows=$(mktemp)
