@@ -55,7 +55,7 @@ static bool take_number(const char *text, uint32_t *out)
     return end != text && !*end && *text >= '0' && *text <= '9' && x < UINT32_MAX;
 }
 
-/* A line without its newline, which is taken apart. NULL, or what is wrong. */
+/* A line without its newline, which is split where it is. NULL, or what is wrong. */
 static const char *take_line(struct residuals *r, char *line)
 {
     char *column[COLUMNS];

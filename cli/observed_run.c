@@ -17,11 +17,11 @@
 /* The number of the words behind the command that nobody typed. */
 enum { ADDED_WORDS = 1 };
 
-void observed_words_begin(struct observed_words *w, char **room, const char *command)
+void observed_words_begin(struct observed_words *w, char **words, const char *command)
 {
-    *w = (struct observed_words){.words = room, .count = 1 + ADDED_WORDS};
-    room[0] = (char *)command;
-    room[1] = (char *)"--quiet";
+    *w = (struct observed_words){.words = words, .count = 1 + ADDED_WORDS};
+    words[0] = (char *)command;
+    words[1] = (char *)"--quiet";
 }
 
 void observed_words_add(struct observed_words *w, int argc, char **argv, int *i)

@@ -9,12 +9,12 @@ struct event_stream;
 
 /* The words of a command line for `heddle run`. */
 struct observed_words {
-    char **words; /* room for argc + 1 */
+    char **words; /* of argc + 2 elements */
     int count;
     const char *target; /* NULL: none */
 };
 /* Begins the list: the command's name and --quiet. */
-void observed_words_begin(struct observed_words *w, char **room, const char *command);
+void observed_words_begin(struct observed_words *w, char **words, const char *command);
 /* Adds argv[*i], and behind a program all that follows; *i becomes the last word that was used. */
 void observed_words_add(struct observed_words *w, int argc, char **argv, int *i);
 

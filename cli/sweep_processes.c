@@ -224,7 +224,7 @@ static bool cell_ended(const struct processes *all, struct slot *s, int status)
     return true;
 }
 
-static size_t processes_room(struct sweep_workers *w)
+static size_t processes_free_slots(struct sweep_workers *w)
 {
     return of(w)->with.jobs - of(w)->busy;
 }
@@ -292,7 +292,7 @@ struct sweep_workers *sweep_processes(const struct sweep_processes *options)
     if (!p) abort();
     p->with = *options;
     put_host(p->host, sizeof p->host);
-    p->base = (struct sweep_workers){.room = processes_room,
+    p->base = (struct sweep_workers){.free_slots = processes_free_slots,
                                      .busy = processes_busy,
                                      .begin = processes_begin,
                                      .wait = processes_wait,

@@ -152,7 +152,7 @@ static void fill(struct dealing *d)
 {
     struct sweep_run *r = d->run;
     struct sweep_cell *c;
-    while (!sweep_stop() && !d->broken && d->workers->room(d->workers) && (c = deal(d))) {
+    while (!sweep_stop() && !d->broken && d->workers->free_slots(d->workers) && (c = deal(d))) {
         struct sweep_record x;
         if (cache_get(r, c, &x)) finish(d, c, &x, true);
         else if (!d->workers->begin(d->workers, c)) {

@@ -5,7 +5,7 @@
  *
  *     struct sweep_workers *w = sweep_processes(&options);
  *     while (cells are left or w->busy(w)) {
- *         while (w->room(w) && there is a cell) w->begin(w, cell);
+ *         while (w->free_slots(w) && there is a cell) w->begin(w, cell);
  *         w->wait(w, 0.2, ended, self);
  *     }
  *     w->free(w);
@@ -17,12 +17,12 @@
 
 #include <signal.h>
 
-/* A cell has ended. `x` NULL: it has not run, because its worker was lost or told to stop; another may run it. */
+/* A cell has ended. `x` NULL: it has not run, because its worker was lost or asked to stop; another may run it. */
 typedef void sweep_ended(void *self, const struct sweep_cell *c, const struct sweep_record *x);
 
 struct sweep_workers {
     /* How many cells can begin now. */
-    size_t (*room)(struct sweep_workers *w);
+    size_t (*free_slots)(struct sweep_workers *w);
     /* How many have begun and not ended. */
     size_t (*busy)(struct sweep_workers *w);
     /* Begins a cell, which must stay where it is until it has ended. false: no worker can be started (errno). */

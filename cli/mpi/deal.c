@@ -69,7 +69,7 @@ static bool is_alone(const struct ranks *r)
     return true;
 }
 
-static size_t ranks_room(struct sweep_workers *w)
+static size_t ranks_free_slots(struct sweep_workers *w)
 {
     const struct ranks *r = of(w);
     size_t n = 0;
@@ -247,7 +247,7 @@ struct sweep_workers *ranks_deal(const struct sweep_cell *cells, size_t count,
     struct rank_message m = {.kind = RANK_START, .n = jobs, .lost_after = lost_after};
     struct ranks *r = calloc(1, sizeof *r);
     if (!r) abort();
-    *r = (struct ranks){.base = {.room = ranks_room,
+    *r = (struct ranks){.base = {.free_slots = ranks_free_slots,
                                  .busy = ranks_busy,
                                  .begin = ranks_begin,
                                  .wait = ranks_wait,

@@ -69,7 +69,8 @@ static void give_back(struct work *w)
 
 static void begin(struct work *w)
 {
-    for (struct waiting *x = w->first, *next; x && w->processes->room(w->processes); x = next) {
+    for (struct waiting *x = w->first, *next; x && w->processes->free_slots(w->processes);
+         x = next) {
         next = x->next;
         if (x->begun) continue;
         x->begun = w->processes->begin(w->processes, &x->what);

@@ -16,7 +16,7 @@ static struct sleeper *of(struct sweep_workers *w)
     return (struct sleeper *)w;
 }
 
-static size_t room(struct sweep_workers *w)
+static size_t free_slots(struct sweep_workers *w)
 {
     return !of(w)->cell;
 }
@@ -63,7 +63,7 @@ struct sweep_workers *sweep_processes(const struct sweep_processes *options)
     struct sleeper *s = calloc(1, sizeof *s);
     (void)options;
     if (!s) abort();
-    s->base = (struct sweep_workers){room, busy, begin, wait, drain, end};
+    s->base = (struct sweep_workers){free_slots, busy, begin, wait, drain, end};
     s->seconds = (ms ? atof(ms) : 50) / 1000;
     return &s->base;
 }
