@@ -234,7 +234,7 @@ static size_t processes_busy(struct sweep_workers *w)
     return of(w)->busy;
 }
 
-static bool processes_begin(struct sweep_workers *w, const struct sweep_cell *c)
+static const char *processes_begin(struct sweep_workers *w, const struct sweep_cell *c)
 {
     struct processes *p = of(w);
     struct slot *s = p->slots;
@@ -242,9 +242,9 @@ static bool processes_begin(struct sweep_workers *w, const struct sweep_cell *c)
     s->cell = c;
     s->tries = 0;
     reset_record(p, s, 0);
-    if (!start(&p->with, s, c, !(p->with.plan->measure & SWEEP_DIGEST))) return false;
+    if (!start(&p->with, s, c, !(p->with.plan->measure & SWEEP_DIGEST))) return strerror(errno);
     p->busy++;
-    return true;
+    return NULL;
 }
 
 /* Takes what has ended, and ends what is late. */

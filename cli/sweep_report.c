@@ -312,6 +312,7 @@ static void free_names(char **names, size_t n)
 
 static bool read_options(struct words *w, struct pivot *p, const char **format)
 {
+    bool has_margin = false;
     enum { AXES = sizeof axes / sizeof *axes, VALUES = sizeof values / sizeof *values };
     for (int id; (id = words_next(w));) {
         if (id == 'r') p->rows = find(axes, AXES, "rows", w->value);
@@ -323,6 +324,7 @@ static bool read_options(struct words *w, struct pivot *p, const char **format)
             if (!option_number("sweep report", "--slower", w->value, 1000000, &percent))
                 return false;
             p->slower = (double)percent;
+            has_margin = true;
         } else *format = w->value;
         if (!p->rows || !p->columns || !p->value) return false;
     }
@@ -334,6 +336,10 @@ static bool read_options(struct words *w, struct pivot *p, const char **format)
     }
     if (p->baseline && **format == 'h') {
         usage_error("sweep report", "--baseline prints text or csv");
+        return false;
+    }
+    if (has_margin && !p->baseline) {
+        usage_error("sweep report", "--slower needs --baseline");
         return false;
     }
     if (w->operands == 1) return true;

@@ -154,9 +154,13 @@ static void fill(struct dealing *d)
     struct sweep_cell *c;
     while (!sweep_stop() && !d->broken && d->workers->free_slots(d->workers) && (c = deal(d))) {
         struct sweep_record x;
-        if (cache_get(r, c, &x)) finish(d, c, &x, true);
-        else if (!d->workers->begin(d->workers, c)) {
-            usage_error(r->command, "cannot start a process: %s", strerror(errno));
+        if (cache_get(r, c, &x)) {
+            finish(d, c, &x, true);
+            continue;
+        }
+        const char *why = d->workers->begin(d->workers, c);
+        if (why) {
+            usage_error(r->command, "no cell can begin: %s", why);
             d->broken = true;
         }
     }

@@ -25,8 +25,8 @@ struct sweep_workers {
     size_t (*free_slots)(struct sweep_workers *w);
     /* How many have begun and not ended. */
     size_t (*busy)(struct sweep_workers *w);
-    /* Begins a cell, which must stay where it is until it has ended. false: no worker can be started (errno). */
-    bool (*begin)(struct sweep_workers *w, const struct sweep_cell *c);
+    /* Begins a cell, which must stay where it is until it has ended. NULL: it has begun; else why it cannot. */
+    const char *(*begin)(struct sweep_workers *w, const struct sweep_cell *c);
     /* Sleeps until a cell has ended or a signal has come, at most so many seconds, and reports what has ended. */
     void (*wait)(struct sweep_workers *w, double seconds, sweep_ended *ended, void *self);
     /* No cell begins any more; those that run go on. Cells that wait at a worker come back as not run. */

@@ -3,7 +3,6 @@
 
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,21 +95,18 @@ static int least_busy(const struct ranks *r)
     return best;
 }
 
-static bool ranks_begin(struct sweep_workers *w, const struct sweep_cell *c)
+static const char *ranks_begin(struct sweep_workers *w, const struct sweep_cell *c)
 {
     struct ranks *r = of(w);
     const int to = least_busy(r);
     const size_t cell = (size_t)(c - r->cells);
     const struct rank_message m = {.kind = RANK_CELL, .cell = cell, .what = *c};
-    if (!to) {
-        errno = EHOSTUNREACH;
-        return false;
-    }
+    if (!to) return "there is no rank that takes part";
     rank_send(to, &m);
     r->at[cell] = (uint32_t)to;
     r->list[to].busy++;
     r->busy++;
-    return true;
+    return NULL;
 }
 
 /* ---- what workers send ------------------------------------------------------------------------ */

@@ -91,6 +91,13 @@ static int run(struct job *j)
     return j->rank ? work(j) : deal(j);
 }
 
+/* A wrong call of this program. */
+static int refuse(const char *why)
+{
+    fprintf(stderr, "heddle-mpi: %s\nTry 'heddle-mpi --help'.\n", why);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     struct job j = {.lost_after = 60};
@@ -99,8 +106,7 @@ int main(int argc, char **argv)
         char *end;
         j.lost_after = strtod(argv[at + 1], &end);
         if (*end || !(j.lost_after >= 1 && j.lost_after <= 1e6))
-            return usage_error("mpi", "--lost-after is 1 to 1000000 seconds, not '%s'",
-                               argv[at + 1]);
+            return refuse("--lost-after is a number of seconds from 1 to 1000000");
         at += 2;
     }
     if (argc > at && strcmp(argv[at], "--help") == 0) return fputs(help, stdout) < 0;
@@ -109,7 +115,7 @@ int main(int argc, char **argv)
         return EXIT_USAGE;
     }
     if (!find_program(j.program, sizeof j.program))
-        return usage_error("mpi", "the program 'heddle' is not beside heddle-mpi");
+        return refuse("the program 'heddle' is not beside it: install both in one folder");
     j.argc = argc - at;
     j.argv = argv + at;
     return run(&j);

@@ -73,7 +73,7 @@ static void begin(struct work *w)
          x = next) {
         next = x->next;
         if (x->begun) continue;
-        x->begun = w->processes->begin(w->processes, &x->what);
+        x->begun = !w->processes->begin(w->processes, &x->what);
         if (!x->begun) return; /* the host has no process left now; the next look tries again */
     }
 }

@@ -26,11 +26,11 @@ static size_t busy(struct sweep_workers *w)
     return of(w)->cell != NULL;
 }
 
-static bool begin(struct sweep_workers *w, const struct sweep_cell *c)
+static const char *begin(struct sweep_workers *w, const struct sweep_cell *c)
 {
     of(w)->cell = c;
     of(w)->end = sweep_now() + of(w)->seconds;
-    return true;
+    return NULL;
 }
 
 static void wait(struct sweep_workers *w, double seconds, sweep_ended *ended, void *self)

@@ -213,7 +213,7 @@ Test(sweep_mpi, ranks_with_another_plan_run_nothing, .timeout = 120)
         finish(
             start(MPIRUN "-n 1 ./heddle-mpi sweep plan.yaml : -n 1 ./heddle-mpi sweep other.yaml")),
         2);
-    expect_log("cannot start a process: No route to host");
+    expect_log("no cell can begin: there is no rank that takes part");
 }
 
 Test(sweep_mpi, errors_of_a_plan_come_once, .timeout = 120)
