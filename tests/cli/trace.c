@@ -13,23 +13,12 @@
 
 TestSuite(trace_command, .init = command_set_up, .fini = command_tear_down, .timeout = 120);
 
-/* What `heddle WORDS` prints, errors included; each %s in it is the folder. */
-static char *heddle(const char *words, int want)
-{
-    char command[1000];
-    int status;
-    snprintf(command, sizeof command, "%%p %s 2>&1", words);
-    char *text = command_output(command, &status);
-    cr_assert(status == want, "%s: %d: %s", command, status, text);
-    return text;
-}
-
 static void record(const char *options)
 {
     char words[200];
     snprintf(words, sizeof words,
              "trace record suite:transpose_naive %s --output %%s/a.hdt >/dev/null", options);
-    free(heddle(words, 0));
+    free(command_heddle(words, 0));
 }
 
 Test(trace_command, an_estimate_from_a_file_is_that_of_the_run)
@@ -40,7 +29,8 @@ Test(trace_command, an_estimate_from_a_file_is_that_of_the_run)
         record(options[i]);
         snprintf(words, sizeof words, "estimate suite:transpose_naive %s --format=csv 2>/dev/null",
                  options[i]);
-        char *live = heddle(words, 0), *later = heddle("estimate --from %s/a.hdt --format=csv", 0);
+        char *live = command_heddle(words, 0),
+             *later = command_heddle("estimate --from %s/a.hdt --format=csv", 0);
         cr_expect(eq(str, later, live));
         free(live);
         free(later);
@@ -50,8 +40,9 @@ Test(trace_command, an_estimate_from_a_file_is_that_of_the_run)
 Test(trace_command, what_is_printed_is_what_was_run)
 {
     record("--gpu gv100");
-    char *info = heddle("trace info %s/a.hdt", 0), *check = heddle("trace check %s/a.hdt", 0),
-         *dump = heddle("trace dump --launch 1 --cta 0 --warp 3 %s/a.hdt", 0);
+    char *info = command_heddle("trace info %s/a.hdt", 0),
+         *check = command_heddle("trace check %s/a.hdt", 0),
+         *dump = command_heddle("trace dump --launch 1 --cta 0 --warp 3 %s/a.hdt", 0);
     cr_expect(strstr(info, "run: suite:transpose_naive") != NULL, "%s", info);
     cr_expect(strstr(info, "3 launches") && strstr(info, " 96256 "), "%s", info);
     cr_expect(strstr(check, "frames are whole") != NULL);
@@ -77,16 +68,16 @@ Test(trace_command, a_file_that_is_cut_off_is_refused)
     record("--gpu gv100");
     snprintf(path, sizeof path, "%s/a.hdt", command_folder);
     cr_assert(truncate(path, 30000) == 0);
-    char *said = heddle("trace check %s/a.hdt", 1);
+    char *said = command_heddle("trace check %s/a.hdt", 1);
     cr_expect(strstr(said, "it is cut off or damaged") != NULL, "%s", said);
     free(said);
-    free(heddle("trace info %s/a.hdt", 1));
-    free(heddle("estimate --from %s/a.hdt", 1));
-    free(heddle("report --from %s/a.hdt --output %s/r.html", 1));
-    free(heddle("trace check %s/none.hdt", 2));
-    free(heddle("trace check", 2));
-    free(heddle("estimate --from %s/a.hdt suite:saxpy", 2));
-    free(heddle("trace record suite:saxpy --gpu gv100,titanv", 2));
+    free(command_heddle("trace info %s/a.hdt", 1));
+    free(command_heddle("estimate --from %s/a.hdt", 1));
+    free(command_heddle("report --from %s/a.hdt --output %s/r.html", 1));
+    free(command_heddle("trace check %s/none.hdt", 2));
+    free(command_heddle("trace check", 2));
+    free(command_heddle("estimate --from %s/a.hdt suite:saxpy", 2));
+    free(command_heddle("trace record suite:saxpy --gpu gv100,titanv", 2));
 }
 
 /* suite:saxpy launches twice with 262,144 threads of two loads and a store. */
@@ -94,15 +85,16 @@ Test(trace_command, accesses_are_recorded_in_the_thesis_s_formats)
 {
     char path[100];
     struct stat st;
-    free(heddle("trace record --format memtrace1 suite:saxpy -o %s/a.trc", 0));
+    free(command_heddle("trace record --format memtrace1 suite:saxpy -o %s/a.trc", 0));
     snprintf(path, sizeof path, "%s/a.trc", command_folder);
     cr_assert(stat(path, &st) == 0);
     cr_expect(eq(u64, (uint64_t)st.st_size, 2 + 2 * (6 + 24 + UINT64_C(24) * 3 * 262144)));
-    free(heddle("trace record --format=memtrace3 --order random suite:saxpy -o %s/a.trc", 0));
+    free(command_heddle("trace record --format=memtrace3 --order random suite:saxpy -o %s/a.trc",
+                        0));
     cr_assert(stat(path, &st) == 0);
     cr_expect(st.st_size > 10 + 2 * 8 && st.st_size < 2 * 3 * 262144);
-    char *said = heddle("trace record --format x suite:saxpy -o %s/a.trc", 2);
+    char *said = command_heddle("trace record --format x suite:saxpy -o %s/a.trc", 2);
     cr_expect(strstr(said, "--format is hdt, memtrace1 or memtrace3, not 'x'") != NULL, "%s", said);
     free(said);
-    free(heddle("trace record --format memtrace3 suite:saxpy -o %s/none/a.trc", 2));
+    free(command_heddle("trace record --format memtrace3 suite:saxpy -o %s/none/a.trc", 2));
 }

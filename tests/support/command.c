@@ -46,6 +46,16 @@ char *command_output(const char *words, int *status)
     return text;
 }
 
+char *command_heddle(const char *words, int want)
+{
+    char command[1000];
+    int status;
+    cr_assert(snprintf(command, sizeof command, "%%p %s 2>&1", words) < (int)sizeof command);
+    char *text = command_output(command, &status);
+    cr_assert_eq(status, want, "%s: %d: %s", command, status, text);
+    return text;
+}
+
 /* ---- tests that work inside the folder ------------------------------------------------------------------- */
 
 static char *program; /* its whole path */

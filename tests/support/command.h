@@ -20,6 +20,10 @@ void command_tear_down(void); /* removes it with all that is in it */
  * tested (HEDDLE in the environment, else ./heddle). *status: its exit status; -1: it ended by a signal. */
 char *command_output(const char *words, int *status);
 
+/* What `heddle WORDS` prints, standard error included; the caller frees it. The test ends here if the exit status is not
+ * `want`. %s in the words is the folder. */
+char *command_heddle(const char *words, int want);
+
 /* ---- tests that work inside the folder ------------------------------------------------------------------- */
 
 void command_enter(void);                               /* makes the folder and goes there */
