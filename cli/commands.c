@@ -12,7 +12,7 @@ static const struct command *const commands[] = {
     &command_trace_info,  &command_trace_check,  &command_trace_dump,    &command_suite_list,
     &command_suite_run,   &command_ptx_check,    &command_ptx_print,     &command_ptx_stats,
     &command_ptx_cfg,     &command_bench,        &command_isa,           &command_orders,
-    &command_gpus,        &command_measure,      &command_calibrate,
+    &command_area,        &command_gpus,         &command_measure,       &command_calibrate,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

@@ -6,7 +6,7 @@ _heddle_workloads="aes aes_columns append bank betweenness bfs_fixed bfs_parent 
 _heddle_words() # [the first word of a command]
 {
     case $1 in
-    '') echo "run check estimate compare report advise communication sweep reproduce trace suite ptx bench isa orders gpus measure calibrate";;
+    '') echo "run check estimate compare report advise communication sweep reproduce trace suite ptx bench isa orders area gpus measure calibrate";;
     sweep) echo "query report";;
     trace) echo "record info check dump";;
     suite) echo "list run";;
@@ -40,6 +40,7 @@ _heddle_options() # COMMAND
     'bench') echo "--threads --mode --beside --format --json --help";;
     'isa') echo "--format --refused --inexact --help";;
     'orders') echo "--format --help";;
+    'area') echo "--gpu --format --help";;
     'gpus') echo "--help";;
     'measure') echo "--size --repeat --data-seed --graph --output --driver --help";;
     'calibrate') echo "--gpu --output --traces --start --where --plot --csv --predict --residuals --coverage --allow-undetermined --help";;
@@ -363,6 +364,8 @@ _heddle_values() # COMMAND --OPTION
     'bench --format') echo "text csv json";;
     'isa --format') echo "text json";;
     'orders --format') echo "text json";;
+    'area --gpu') echo "$_heddle_gpus";;
+    'area --format') echo "text json";;
     'measure --size') echo "small medium large";;
     'measure --repeat') echo "";;
     'measure --data-seed') echo "";;

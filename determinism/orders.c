@@ -7,6 +7,7 @@
 #include "determinism/dab/dab.h"
 #include "determinism/gpudet/gpudet.h"
 #include "determinism/random.h"
+#include "determinism/storage.h"
 #include "emu/counts.h"
 #include "emu/order.h"
 
@@ -187,6 +188,17 @@ enum order_promise orders_promise(const char *text)
     free(options);
     buf_free(&why);
     return p;
+}
+
+char *orders_storage(const char *text, const struct emu_gpu *gpu, struct order_storage *out)
+{
+    struct buf why = {0};
+    const struct order_kind *k;
+    void *options = read_order(text, &k, &why);
+    *out = (struct order_storage){.units = {[STORAGE_SM] = gpu->sms, [STORAGE_BORROWED] = 1}};
+    if (options && k->storage) k->storage(options, gpu, out);
+    free(options);
+    return take(&why);
 }
 
 /* To those who reckon its time. */

@@ -16,7 +16,9 @@
 #include <stdint.h>
 
 struct buf;
+struct emu_gpu;
 struct emu_order;
+struct order_storage;
 
 struct order_option { /* of an order */
     const char *name, *what;
@@ -46,6 +48,8 @@ struct order_kind {
     char *(*conflict)(const void *options);
     /* What it guarantees with these options: some of them break the guarantee. NULL: nothing. */
     enum order_promise (*promise)(const void *options);
+    /* Adds the parts of its hardware (determinism/storage.h); `out` has the GPU's units. NULL: it has none. */
+    void (*storage)(const void *options, const struct emu_gpu *gpu, struct order_storage *out);
     /* NULL: the launch goes without one (native). */
     struct emu_order *(*make)(const void *options, uint64_t seed);
     void (*free)(struct emu_order *o);

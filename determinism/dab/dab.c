@@ -836,6 +836,7 @@ const struct order_kind dab_kind = {
     .stack_only = true,
     .conflict = dab_conflict,
     .promise = dab_promise,
+    .storage = dab_storage,
     .make = make,
     .free = release,
 };

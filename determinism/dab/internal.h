@@ -339,5 +339,6 @@ extern const struct order_option dab_option_list[DAB_OPTIONS];
 extern const char *const dab_number_names[DAB_NUMBERS];
 char *dab_conflict(const void *options);
 enum order_promise dab_promise(const void *options);
+void dab_storage(const void *options, const struct emu_gpu *gpu, struct order_storage *out);
 
 #endif

@@ -707,6 +707,7 @@ const struct order_kind gpudet_kind = {
     .stack_only = true,
     .conflict = gpudet_conflict,
     .promise = gpudet_promise,
+    .storage = gpudet_storage,
     .make = make,
     .free = release,
 };
