@@ -40,6 +40,7 @@ void settings_to_device(const struct settings *s, struct heddle_device_options *
 {
     out->threads = s->threads;
     out->independent_threads = s->independent_threads;
+    out->strict_stack = s->strict_stack;
     out->no_speculation = s->no_speculation;
     out->continue_after_faults = s->continue_after_faults;
     out->check_memory = s->checks & EMU_CHECK_MEMORY;

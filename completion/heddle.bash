@@ -54,7 +54,7 @@ _heddle_values() # COMMAND --OPTION
     'run --threads') echo "";;
     'run --order') echo "$_heddle_orders";;
     'run --seed') echo "";;
-    'run --divergence') echo "stack its";;
+    'run --divergence') echo "auto stack its";;
     'run --speculate') echo "on off";;
     'run --on-fault') echo "stop continue";;
     'run --check') echo "memory init sync bounds race atomicity api all";;
@@ -97,7 +97,7 @@ _heddle_values() # COMMAND --OPTION
     'check --junit') echo "FILE";;
     'check --gpu') echo "$_heddle_gpus";;
     'check --memory') echo "";;
-    'check --divergence') echo "stack its";;
+    'check --divergence') echo "auto stack its";;
     'check --speculate') echo "on off";;
     'check --on-fault') echo "stop continue";;
     'check --suppress') echo "FILE";;
@@ -122,7 +122,7 @@ _heddle_values() # COMMAND --OPTION
     'estimate --memory') echo "";;
     'estimate --threads') echo "";;
     'estimate --seed') echo "";;
-    'estimate --divergence') echo "stack its";;
+    'estimate --divergence') echo "auto stack its";;
     'estimate --speculate') echo "on off";;
     'estimate --on-fault') echo "stop continue";;
     'estimate --check') echo "memory init sync bounds race atomicity api all";;
@@ -155,7 +155,7 @@ _heddle_values() # COMMAND --OPTION
     'compare --memory') echo "";;
     'compare --threads') echo "";;
     'compare --seed') echo "";;
-    'compare --divergence') echo "stack its";;
+    'compare --divergence') echo "auto stack its";;
     'compare --speculate') echo "on off";;
     'compare --on-fault') echo "stop continue";;
     'compare --check') echo "memory init sync bounds race atomicity api all";;
@@ -196,7 +196,7 @@ _heddle_values() # COMMAND --OPTION
     'report --memory') echo "";;
     'report --threads') echo "";;
     'report --seed') echo "";;
-    'report --divergence') echo "stack its";;
+    'report --divergence') echo "auto stack its";;
     'report --speculate') echo "on off";;
     'report --on-fault') echo "stop continue";;
     'report --check') echo "memory init sync bounds race atomicity api all";;
@@ -230,7 +230,7 @@ _heddle_values() # COMMAND --OPTION
     'advise --threads') echo "";;
     'advise --order') echo "$_heddle_orders";;
     'advise --seed') echo "";;
-    'advise --divergence') echo "stack its";;
+    'advise --divergence') echo "auto stack its";;
     'advise --speculate') echo "on off";;
     'advise --on-fault') echo "stop continue";;
     'advise --check') echo "memory init sync bounds race atomicity api all";;
@@ -268,7 +268,7 @@ _heddle_values() # COMMAND --OPTION
     'communication --threads') echo "";;
     'communication --order') echo "$_heddle_orders";;
     'communication --seed') echo "";;
-    'communication --divergence') echo "stack its";;
+    'communication --divergence') echo "auto stack its";;
     'communication --speculate') echo "on off";;
     'communication --on-fault') echo "stop continue";;
     'communication --check') echo "memory init sync bounds race atomicity api all";;
@@ -320,7 +320,7 @@ _heddle_values() # COMMAND --OPTION
     'trace record --memory') echo "";;
     'trace record --threads') echo "";;
     'trace record --seed') echo "";;
-    'trace record --divergence') echo "stack its";;
+    'trace record --divergence') echo "auto stack its";;
     'trace record --speculate') echo "on off";;
     'trace record --on-fault') echo "stop continue";;
     'trace record --check') echo "memory init sync bounds race atomicity api all";;

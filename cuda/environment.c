@@ -118,7 +118,7 @@ static bool apply(const struct settings *s, struct emu_config *c)
     c->memory = s->memory;
     c->max_instructions = s->max_instructions;
     c->timeout = s->timeout;
-    c->divergence = s->independent_threads ? EMU_ITS : EMU_STACK;
+    c->divergence = s->independent_threads ? EMU_ITS : s->strict_stack ? EMU_STACK : EMU_YIELD;
     c->no_speculation = s->no_speculation;
     c->continue_after_faults = s->continue_after_faults;
     c->checks = s->checks;

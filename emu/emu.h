@@ -39,6 +39,8 @@ struct cta_arena;
 enum emu_divergence {
     EMU_STACK, /* SIMT stack: diverged lanes reconverge at the immediate post-dominator */
     EMU_ITS,   /* independent thread scheduling: every lane makes progress */
+    EMU_YIELD, /* EMU_STACK until the lanes that run only wait, then EMU_ITS for their CTA; EMU_STACK
+                * for modules and GPUs before sm_70, and under orders that need the stack */
 };
 
 enum emu_check { /* checks in addition to bounds, alignment and spaces, which are always on */

@@ -165,9 +165,13 @@ const char *heddle_program_messages_text(struct heddle_program *p);
 struct heddle_device;
 
 struct heddle_device_options {
-    unsigned threads;         /* host threads of a launch; 0: one for each core */
-    bool independent_threads; /* independent thread scheduling instead of a SIMT stack */
-    bool no_speculation;      /* every access under the order; the same results, slower */
+    unsigned threads; /* host threads of a launch; 0: one for each core */
+    /* How a warp executes lanes that diverged: on a SIMT stack, which they leave where the lanes that run only wait for
+     * others of their warp (modules and GPUs from sm_70 on); with independent thread scheduling from the beginning; or on
+     * the stack alone, where such a kernel deadlocks. Not both. */
+    bool independent_threads;
+    bool strict_stack;
+    bool no_speculation; /* every access under the order; the same results, slower */
     bool
         continue_after_faults; /* wrong loads give 0, wrong stores are dropped: findings, not faults */
     bool check_memory;         /* find leaks and wrong frees, never use an address twice */

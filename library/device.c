@@ -59,7 +59,9 @@ static const struct emu_gpu *device_gpu(const struct heddle_device_options *o, s
 struct emu_config device_config(const struct heddle_device_options *o, const struct emu_gpu *gpu)
 {
     return (struct emu_config){.threads = o->threads,
-                               .divergence = o->independent_threads ? EMU_ITS : EMU_STACK,
+                               .divergence = o->independent_threads ? EMU_ITS
+                                             : o->strict_stack      ? EMU_STACK
+                                                                    : EMU_YIELD,
                                .no_speculation = o->no_speculation,
                                .continue_after_faults = o->continue_after_faults,
                                .checks = (o->check_memory ? EMU_CHECK_MEMORY : 0u) |

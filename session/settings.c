@@ -63,8 +63,10 @@ static bool read_timeout(struct diags *d, struct piece v, struct settings *s)
 static bool read_divergence(struct diags *d, struct piece v, struct settings *s)
 {
     s->independent_threads = is(v, "its");
-    if (s->independent_threads || is(v, "stack")) return true;
-    diag_error(d, v.at, v.length, "divergence is stack or its, not '%.*s'", (int)v.length, v.text);
+    s->strict_stack = is(v, "stack");
+    if (s->independent_threads || s->strict_stack || is(v, "auto")) return true;
+    diag_error(d, v.at, v.length, "divergence is auto, stack or its, not '%.*s'", (int)v.length,
+               v.text);
     return false;
 }
 

@@ -28,7 +28,7 @@ struct settings {
     uint64_t max_instructions;
     uint64_t seed;
     double timeout; /* seconds; 0: none */
-    bool independent_threads;
+    bool independent_threads, strict_stack;
     bool no_speculation, continue_after_faults;
     unsigned checks; /* EMU_CHECK_... */
     /* NULL: not given. */

@@ -94,6 +94,16 @@ uint32_t emu_params_size(const struct emu_kernel *k)
     return k->params.size;
 }
 
+/* CUDA guarantees the progress of every lane to what is compiled for, and runs on, sm_70 and later. */
+static enum emu_divergence divergence_of(const struct emu_kernel *k)
+{
+    enum { VOLTA = 70 };
+    const struct emu *e = k->image->emu;
+    const struct ptx_module *m = k->image->image->program->modules[k->module];
+    const bool progress = m->target.sm >= VOLTA && e->gpu->capability >= VOLTA;
+    return e->config.divergence == EMU_YIELD && !progress ? EMU_STACK : e->config.divergence;
+}
+
 struct emu_program *emu_kernel_program(struct emu_kernel *k, unsigned watched)
 {
     if (k->program[watched] || k->failed) return k->program[watched];
@@ -108,8 +118,7 @@ struct emu_program *emu_kernel_program(struct emu_kernel *k, unsigned watched)
         return NULL;
     }
     return k->program[watched] = lower_program(im->arena, im->image, &reach, im->emu->handlers.ops,
-                                               watched, im->emu->config.divergence == EMU_ITS,
-                                               &k->failed);
+                                               watched, divergence_of(k), &k->failed);
 }
 
 enum emu_step emu_launch_step(const struct emu_launch *l, bool its)

@@ -269,6 +269,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
 {
     const bool watched = l->order || l->observer_count;
     const bool its = e->config.divergence == EMU_ITS;
+    const bool stack_only = l->order && l->order->stack_only;
     const unsigned wants = wants_of(l, k), lowering = emu_kernel_lowering(l, wants, its);
     /* It may be that no other is needed. */
     struct emu_program *program = emu_kernel_program(
@@ -303,6 +304,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .heap_size = e->config.heap ? e->config.heap : DEFAULT_HEAP,
                             .survives_bad_frees = (e->config.checks & EMU_CHECK_MEMORY) != 0,
                             .its = its,
+                            .yields = program->yields && !stack_only,
                             .watched = watched,
                             .blind = ignore_data(l),
                             .issues = l->order ? emu_launch_step(l, its) == EMU_STEP_INSTRUCTION

@@ -500,13 +500,48 @@ static void find_depth(struct emu_program *p)
     p->deepest.local = (u32)(local < MEM_MAX_LOCAL ? local : MEM_MAX_LOCAL);
 }
 
+static bool is_strong(const struct ptx_op *op)
+{
+    return ptx_op_has(op, "volatile") || ptx_op_has(op, "relaxed") || ptx_op_has(op, "acquire") ||
+           ptx_op_has(op, "mmio");
+}
+
+static bool is_wait(const struct ptx_inst *i)
+{
+    const struct ptx_op *op = i->op;
+    if (!op) return false;
+    const u32 effects = op->form->effects;
+    const char *name = op->form->name;
+    return (effects & PTX_ATOMIC && strncmp(name, "atom", 4) == 0) ||
+           (op->form->unit == PTX_UNIT_MEM && effects & PTX_READS && is_strong(op)) ||
+           (effects & PTX_FENCE && !(effects & PTX_BARRIER)) ||
+           (effects & PTX_BARRIER && strncmp(name, "barrier", 7) == 0 &&
+            !ptx_op_has(op, "aligned")) ||
+           strncmp(name, "mbarrier.t", 10) == 0 || strcmp(name, "nanosleep") == 0;
+}
+
+/* Whether lanes of a warp may wait for each other in any of the functions: by what atomics return, strong loads, fences
+ * in loops, mbarriers, pauses, or barriers that count lanes. */
+static bool lanes_may_wait(const struct ptx_reach *reach)
+{
+    for (size_t k = 0; k < reach->count; k++) {
+        const struct ptx_body *b = reach->funcs[k].func->body;
+        for (size_t s = 0; b && s < b->count; s++)
+            if (b->stmts[s].kind == PTX_STMT_INST && is_wait(b->stmts[s].inst)) return true;
+    }
+    return false;
+}
+
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
-                                  emu_op *const *ops, unsigned watched, bool its, char **why)
+                                  emu_op *const *ops, unsigned watched,
+                                  enum emu_divergence divergence, char **why)
 {
     pthread_once(&rules_found, find_rules);
     struct emu_program *p = arena_alloc(a, sizeof *p);
     struct lower_driver D = {
-        .arena = a, .image = im, .program = p, .ops = ops, .watched = (u8)watched, .its = its};
+        .arena = a, .image = im, .program = p, .ops = ops, .watched = (u8)watched};
+    p->yields = divergence == EMU_YIELD && lanes_may_wait(reach);
+    D.its = divergence == EMU_ITS || p->yields;
     D.layout = image_shared_new(im, a, reach, why);
     if (!D.layout) return NULL;
     p->shared_static = D.layout->size;

@@ -117,7 +117,8 @@ enum lower_watch { /* what orders and observers are told of; 0: nobody is there 
 };
 
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,
-                                  emu_op *const *ops, unsigned watched, bool its, char **why);
+                                  emu_op *const *ops, unsigned watched,
+                                  enum emu_divergence divergence, char **why);
 
 /* For tests: whether some family knows the form. */
 bool lower_knows(unsigned form);

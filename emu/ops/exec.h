@@ -251,8 +251,9 @@ struct emu_program {
                            * and there are no strong accesses to it */
     bool timed; /* warps may see when others come: by what atomics return, by strong global loads */
     bool uses_barriers;
-    bool reserves;    /* asks where the system's shared memory is: it lies behind its own */
-    bool launches;    /* grids of its own: warps are not run in lockstep */
+    bool reserves; /* asks where the system's shared memory is: it lies behind its own */
+    bool launches; /* grids of its own: warps are not run in lockstep */
+    bool yields;   /* lanes of a warp may wait for each other, and may become contexts: EMU_YIELD */
     bool uses_alloca; /* behind the frames each thread has DYNAMIC_LOCAL bytes more */
     const struct trace_code
         *traced; /* trace.h: the code as traces have it; NULL: none was asked for */
@@ -360,6 +361,9 @@ struct emu_group {
     u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
     u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
     u32 meeting_exec; /* its own lanes, while it carries out an instruction for several contexts */
+    const struct emu_uop *stays_at; /* emu/sched/yield.c: where lanes waited at the last look, */
+    u32 stays_mask;                 /* which (of its first warp that has such lanes), */
+    u32 stays_count;                /* and at how many looks in succession */
     struct livelock_probe probe;
     u64 clock_at;  /* what its clocks show while they stand */
     u32 lane[ROW]; /* exec as 0 or ~0, by lane; valid if !full */
@@ -377,7 +381,9 @@ struct emu_cta {
     u32 group_count;
     u32 running;              /* groups that are not done */
     u32 living;               /* threads that have not ended */
-    u32 context_count;        /* places in `groups` that were used */
+    u32 context_count;        /* places in `groups` that were used, */
+    u32 context_high;         /* by this CTA or an earlier one in the slot */
+    bool its;                 /* its lanes make progress independently (emu/sched/its.c) */
     u32 rank;                 /* in the cluster */
     struct emu_cta **cluster; /* the CTAs of its cluster by rank; itself alone without one */
     u32 cluster_size;
@@ -453,7 +459,8 @@ struct emu_machine { /* a launch */
     bool issues;    /* each instruction is a step of its own: emu_op_issue */
     u8 step;        /* enum emu_step: what the order's bursts are counted in */
     unsigned wants; /* enum emu_want: of the order */
-    bool its;       /* independent thread scheduling */
+    bool its;       /* independent thread scheduling, */
+    bool yields;    /* or for CTAs whose running lanes only wait: emu/sched/yield.c */
     bool parallel;  /* several host threads run CTAs */
     const struct emu_counting *counting;
     struct cta_arena *cta_arena; /* of the device: emu/cta_arena.h */

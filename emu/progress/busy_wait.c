@@ -73,7 +73,7 @@ static bool applies(const struct host_worker *h)
 {
     const struct emu_machine *m = h->ctx->m;
     const struct emu_program *p = m->program;
-    return m->wants & EMU_BRIEF_RETRIES && m->step == EMU_STEP_EVENT && !m->its &&
+    return m->wants & EMU_BRIEF_RETRIES && m->step == EMU_STEP_EVENT && !m->its && !m->yields &&
            !m->launch->observer_count && !h->ctx->config->count && p->code_count == 1 &&
            !p->codes[0]->reads_undefined;
 }

@@ -91,8 +91,7 @@ void livelock_begin(struct livelock_proof *r, u32 budget)
 bool livelock_done(const struct livelock_proof *r, const struct emu_group *g, bool sleepers_stay)
 {
     if (g->state == GROUP_DONE || g->state == GROUP_BARRIER) return true;
-    if (g->worker->machine->its && g->depth)
-        return false; /* lanes that wait will go their own way */
+    if (g->cta->its && g->depth) return false; /* lanes that wait will go their own way */
     if (g->probe.number == r->number) return g->probe.done;
     return g->asleep && sleepers_stay;
 }

@@ -141,7 +141,7 @@ static const struct emu_uop *wait_at_barrier(struct emu_group *g, const struct e
     }
     emu_barrier_check(g->cta);
     /* Lanes that wait for these on the stack may be what the barrier waits for. */
-    if (g->state == GROUP_BARRIER && g->worker->machine->its && g->depth) {
+    if (g->state == GROUP_BARRIER && g->cta->its && g->warps == 1 && g->depth) {
         emu_its_part(g);
         if (g->state != GROUP_READY) return NULL;
     }
@@ -153,7 +153,7 @@ static const struct emu_uop *wait_at_barrier(struct emu_group *g, const struct e
 const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
 {
     const struct emu_machine *const m = g->worker->machine;
-    if (g->depth && !m->its)
+    if (g->depth && !g->cta->its)
         emu_end_idle(g); /* as an assembler makes of a branch to the end an exit */
     /* All lanes that live must be here, or other warps of the group could never come. */
     if (g->warps > 1 && !all_lanes_arrive(g)) return split_group(g, in);

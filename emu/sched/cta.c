@@ -178,7 +178,7 @@ static struct plan plan_of(const struct emu_machine *m, const struct frames *fra
 {
     const struct emu_frame *f = &m->program->deepest;
     const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
-    struct plan p = {.contexts = m->warps_per_cta * (m->its ? LANES : 1)};
+    struct plan p = {.contexts = m->warps_per_cta * (m->its || m->yields ? LANES : 1)};
     const size_t local = (size_t)f->local + (m->program->uses_alloca ? 16 + DYNAMIC_LOCAL : 0);
     p.bundle = (frames ? 0 : slot_bundle_size(f)) + up(local * ROW, 64);
     take(&p.size, sizeof(struct slot));
@@ -213,12 +213,13 @@ static struct emu_frame written_first(const struct emu_machine *m)
     return k->reads_undefined ? (struct emu_frame){0} : k->frame;
 }
 
-/* What begins as zeros of a room: of a group neither its lanes, which are good only once they are set, nor its stack. */
-static void clear_room(const struct cta_block *room, const struct plan *plan)
+/* What begins as zeros of a room: of a group neither its lanes, which are good only once they are set, nor its stack.
+ * Contexts behind the groups of the warps are set when they are first used (emu/sched/its.c). */
+static void clear_room(const struct cta_block *room, const struct plan *plan, u32 warps)
 {
     struct emu_group *const groups = (struct emu_group *)(void *)(room->at + plan->groups);
     cta_block_clear(room, room->at, sizeof(struct slot));
-    for (u32 i = 0; i < plan->contexts; i++)
+    for (u32 i = 0; i < warps; i++)
         cta_block_clear(room, &groups[i], offsetof(struct emu_group, lane));
 }
 
@@ -232,13 +233,14 @@ struct slot *slot_new(struct host_worker *h)
     pthread_mutex_lock(&h->ctx->lock);
     const struct cta_block room = cta_arena_take(m->cta_arena, plan.size);
     pthread_mutex_unlock(&h->ctx->lock);
-    clear_room(&room, &plan);
+    clear_room(&room, &plan, m->warps_per_cta);
     struct slot *p = (struct slot *)(void *)room.at;
     p->room = room;
     struct emu_cta *c = &p->cta;
     c->shared_size = m->shared_size;
     c->shared = room.at + plan.shared;
     c->groups = (struct emu_group *)(void *)(room.at + plan.groups);
+    c->context_high = m->warps_per_cta;
     c->group_at = (u32 *)(void *)(room.at + plan.group_at);
     c->cluster = (struct emu_cta **)(void *)(room.at + plan.cluster);
     for (u32 w = 0; w < m->warps_per_cta; w++) {
@@ -264,9 +266,9 @@ struct slot *slot_new(struct host_worker *h)
     return p;
 }
 
-void slot_free(struct slot *p, const struct emu_machine *m)
+void slot_free(struct slot *p)
 {
-    for (u32 w = 0; w < m->warps_per_cta * (m->its ? LANES : 1); w++)
+    for (u32 w = 0; w < p->cta.context_high; w++)
         if (p->cta.groups[w].stack_cap > OWN_STACK) free(p->cta.groups[w].stack);
     if (p->port.now) cache_resolve(&p->port);
     trace_turns_free(&p->turns_of);
@@ -304,6 +306,7 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->queue = 0;
     g->tries = 0;
     g->shares_warp = false;
+    g->stays_count = 0;
     if (m->speculation && m->speculation->group_begins) m->speculation->group_begins(g);
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
@@ -332,6 +335,7 @@ void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm)
     c->cluster[0] = c;
     c->failed = false;
     c->live = true;
+    c->its = m->its;
     c->outbox = NULL;
     p->port.count = 0;
     memset(c->barriers, 0, sizeof c->barriers);

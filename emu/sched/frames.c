@@ -23,8 +23,8 @@ struct frames *frames_new(const struct emu_machine *m, struct arena *a, u32 resi
 {
     const struct emu_program *const p = m->program;
     const struct emu_frame *const frame = &p->deepest;
-    if (m->step == EMU_STEP_INSTRUCTION || m->its || m->cluster_size > 1 || p->code_count > 1 ||
-        p->codes[0]->reads_undefined)
+    if (m->step == EMU_STEP_INSTRUCTION || m->its || m->yields || m->cluster_size > 1 ||
+        p->code_count > 1 || p->codes[0]->reads_undefined)
         return NULL;
     const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
     const size_t bundle = slot_bundle_size(frame), size = bundles * bundle;

@@ -41,7 +41,13 @@ static struct emu_group *new_context(struct emu_group *g)
     if (c->context_count == c->warps * LANES) return NULL;
     c->group_at[c->group_count++] = c->context_count;
     c->running++;
-    return &c->groups[c->context_count++];
+    struct emu_group *const n = &c->groups[c->context_count++];
+    if (c->context_count > c->context_high) { /* never used: it has no stack */
+        c->context_high = c->context_count;
+        n->stack = NULL;
+        n->stack_cap = 0;
+    }
+    return n;
 }
 
 void emu_its_part(struct emu_group *g)
@@ -69,6 +75,7 @@ void emu_its_part(struct emu_group *g)
         g->stack[d].mask[0] &= wait;
     }
     emu_set_exec(n, n->exec);
+    g->told = g->asked = g->time_is_up = false; /* of what the others wait at */
     g->state = GROUP_READY;
     g->pc = emu_group_resume(g); /* NULL: those that waited have all ended: DONE */
 }
@@ -88,6 +95,16 @@ const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)
     for (u32 m = g->exec[0]; m; m &= m - 1)
         mask |= (u32)emu_get(g, 4, in->a, 0, (u32)__builtin_ctz(m));
     g->meeting_exec = g->exec[0];
+    if (!c->its) return in + 1; /* on the stack: who is here is who comes */
+    if (g->warps > 1) {
+        for (u32 w = 0; w < g->warps; w++)
+            if (g->exec[w] != g->alive[w]) {
+                g->pc = in;
+                g->state = GROUP_SPLIT;
+                return NULL;
+            }
+        return in + 1;
+    }
     /* Lanes of its own that wait on its stack can only come as a context. */
     if (mask & g->alive[0] & ~g->exec[0]) {
         g->pc = in;

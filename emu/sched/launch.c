@@ -14,6 +14,7 @@
 #include "emu/sched/combine.h"
 #include "emu/sched/control.h"
 #include "emu/sched/notify.h"
+#include "emu/sched/yield.h"
 #include "emu/speculate/speculation.h"
 #include "emu/trace.h"
 
@@ -26,6 +27,7 @@ enum {
     ROUND = 8,            /* blocks of a loop that waits */
     PATIENCE = 16,        /* turns of a CTA before the next one is begun beside it */
     PATIENCE_TALKS = 1,   /* likewise where CTAs may wait for each other */
+    PATIENCE_YIELD = 4,   /* turns in which the same lanes wait on the stack (yield.h) */
 };
 
 static double now(void)
@@ -62,7 +64,7 @@ bool launch_run_group(struct host_worker *h, struct emu_group *g)
                        g->instructions == before);
     const bool stays = g->state == GROUP_WAIT || g->state == GROUP_BARRIER ||
                        (g->state == GROUP_READY && g->budget <= 0);
-    if (h->ctx->m->its && g->depth && stays) emu_its_part(g);
+    if (g->cta->its && g->warps == 1 && g->depth && stays) emu_its_part(g);
     if (g->state == GROUP_DONE) {
         emu_notify_exits(g);
         g->cta->running--;
@@ -98,8 +100,9 @@ static bool waits_for_others(struct host_worker *h, struct emu_group *g, i64 *le
 static bool run_for_a_turn(struct host_worker *h, struct emu_group *g)
 {
     const struct emu_machine *m = h->ctx->m;
-    if (m->its || !m->program->talks) {
-        g->budget = m->its ? TURN_ITS : TURN_LENGTH;
+    const bool its = g->cta->its;
+    if (its || !m->program->talks) {
+        g->budget = its ? TURN_ITS : TURN_LENGTH;
         return launch_run_group(h, g);
     }
     i64 left = TURN_LENGTH;
@@ -111,6 +114,7 @@ static bool run_for_a_turn(struct host_worker *h, struct emu_group *g)
         left += g->budget;
         if (g->state != GROUP_READY || left <= 0) return ran;
         if (waits_for_others(h, g, &left)) {
+            if (yield_is_due(g, true, PATIENCE_YIELD)) return ran;
             atomic_fetch_add(&h->ctx->busy_waits, 1);
             return ran;
         }
@@ -131,11 +135,12 @@ static enum progress run_turn(struct host_worker *h, struct slot *p)
         if (late(h->ctx)) return RAN;
         ran |= run_for_a_turn(h, g);
         if (g->state == GROUP_FAULT) return FAILED;
+        if (g->state == GROUP_READY) yield_is_due(g, false, PATIENCE_YIELD);
         const bool parted = g->depth && g->state != GROUP_BARRIER && g->state != GROUP_DONE;
         if (g->state == GROUP_SPLIT) {
             emu_group_split(g);
             k--; /* its first warp again */
-        } else if (g->warps > 1 && parted && (g->state == GROUP_WAIT || p->turns > 2))
+        } else if (g->warps > 1 && parted && (g->state == GROUP_WAIT || p->turns > 2 || c->its))
             emu_group_split(g);
     }
     p->turns++;
@@ -313,6 +318,10 @@ static bool run_slot(struct host_worker *h, struct slot *p, u32 patience, struct
         return remove;
     }
     if (progress == STUCK && only_barriers(p)) {
+        if (yield_stuck(&p->cta)) {
+            pass->ran = true;
+            return false;
+        }
         launch_stop(p, EMU_DEADLOCK);
         return true;
     }
@@ -338,16 +347,25 @@ static struct slots_pass run_resident(struct host_worker *h, u32 patience)
     return pass;
 }
 
+/* Whether lanes of the resident CTAs that waited on stacks can run now (yield.h). */
+static bool yield_resident(struct host_worker *h)
+{
+    bool any = false;
+    for (struct slot *p = h->resident; p; p = p->next) any |= yield_stuck(&p->cta);
+    return any;
+}
+
 /* After a pass in which no CTA came or left. true: the resident CTAs can never end. */
 static bool stopped_by_deadlock(struct host_worker *h, bool ran)
 {
     if (!h->resident) return false;
-    if (ran && ++h->passes % 16 == 0 && deadlock_proved(h) && !deadlock_time_out(h)) {
+    if (ran && ++h->passes % 16 == 0 && deadlock_proved(h)) {
+        if (yield_resident(h) || deadlock_time_out(h)) return false;
         atomic_store(&h->ctx->is_deadlock, true);
         atomic_store(&h->ctx->give_up, true);
         return true;
     }
-    if (ran || deadlock_time_out(h)) return false;
+    if (ran || yield_resident(h) || deadlock_time_out(h)) return false;
     launch_stop(h->resident, EMU_DEADLOCK);
     return true;
 }
@@ -437,8 +455,8 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     for (u32 t = 0; t < threads; t++) {
         struct host_worker *h = &ctx.workers[t];
         atomic_fetch_add(&ctx.spent, h->instructions);
-        for (struct slot *p = h->resident, *next; p; p = next) next = p->next, slot_free(p, m);
-        for (struct slot *p = h->spare, *next; p; p = next) next = p->next, slot_free(p, m);
+        for (struct slot *p = h->resident, *next; p; p = next) next = p->next, slot_free(p);
+        for (struct slot *p = h->spare, *next; p; p = next) next = p->next, slot_free(p);
     }
     deliver_end(&ctx);
     if (config->count) gather(&ctx, counts);

@@ -2,6 +2,7 @@
  * the files that run it.
  *
  *     launch.c        host threads, CTAs, turns
+ *     its.c, yield.c  lanes that go their own ways, and when they begin to
  *     ordered.c       the same under an order (ordered.h lists its parts)
  *     cta.c           what a CTA is given and how it begins
  *     frames.c        rows that CTAs use by turns
@@ -127,7 +128,7 @@ static inline struct host_worker *host_worker_of(const struct emu_group *g)
  * are read. */
 struct slot *slot_new(struct host_worker *h);
 /* Of what belongs to it but is not in its room. */
-void slot_free(struct slot *p, const struct emu_machine *m);
+void slot_free(struct slot *p);
 /* A CTA begins there, as if nobody had been there before. */
 void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm);
 /* Makes CTAs that have begun the cluster that they are, by rank. */

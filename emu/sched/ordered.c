@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "emu/sched/control.h"
+#include "emu/sched/yield.h"
 #include "emu/speculate/speculation.h"
 
 #include <assert.h>
@@ -21,7 +22,8 @@ enum {
     RETRY = 1 << 10, /* bursts before warps that wait are tried again */
     BURST = 1 << 12, /* of an order that does not pick */
     MOST_BURST = 1 << 16,
-    MOST_TRIES = 1 << 6, /* of mbarrier.try_wait: then its time is up */
+    PATIENCE_YIELD = 1 << 8, /* bursts in which the same lanes wait on the stack (yield.h) */
+    MOST_TRIES = 1 << 6,     /* of mbarrier.try_wait: then its time is up */
 };
 
 static bool try_waiting(struct ordered *o)
@@ -61,6 +63,22 @@ static void fail(struct ordered *o, enum emu_fault_kind kind)
     o->over = true;
 }
 
+/* Whether lanes that waited on stacks can run now (yield.h). */
+static bool yield_resident(struct ordered *o)
+{
+    bool any = false;
+    for (u32 s = 0; s < o->slot_count; s++) {
+        if (!o->sm_slots[s].room) continue;
+        struct emu_cta *const c = &o->sm_slots[s].room->cta;
+        if (!c->running || !yield_stuck(c)) continue;
+        look_through(o, c);
+        any = true;
+    }
+    o->moved |= any;
+    o->livelock.changed |= any;
+    return any;
+}
+
 /* No warp may run. Whether one may now. */
 static bool find_work(struct ordered *o)
 {
@@ -79,7 +97,7 @@ static bool find_work(struct ordered *o)
         if (!g->time_is_up && emu_may_time_out(g->pc)) g->time_is_up = any = true;
     }
     o->moved |= any;
-    return any && try_waiting(o);
+    return (any && try_waiting(o)) || yield_resident(o);
 }
 
 static struct emu_group *choose(struct ordered *o, u32 *burst)
@@ -117,7 +135,7 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     deliver_count_for(h, o->sm_slots[c->slot].room);
     g->burst = burst;
     const u8 step = h->ctx->m->step;
-    if (h->ctx->m->its) { /* a turn goes on through bursts: at its end waiting lanes part */
+    if (c->its) { /* a turn goes on through bursts: at its end waiting lanes part */
         if (g->budget <= 0) g->budget = TURN;
     } else if (step == EMU_STEP_INSTRUCTION) g->budget = INT64_MAX / 2;
     else g->budget = step == EMU_STEP_BLOCK ? burst : INSTRUCTIONS_PER_EVENT * (i64)burst;
@@ -132,6 +150,7 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
         o->over = true;
         return;
     }
+    if (g->state == GROUP_READY) yield_is_due(g, false, PATIENCE_YIELD);
     if (g->state != GROUP_READY) dequeue(o, g);
     sort_in(o, g);
     if (c->stirred) look_through(o, c);
@@ -163,7 +182,7 @@ void ordered_run(struct host_worker *h)
         struct emu_group *g = o.queue[READY].count ? choose(&o, &burst) : NULL;
         if (g) run(&o, g, burst);
         else if (!find_work(&o)) fail(&o, EMU_DEADLOCK);
-        if (!o.over && livelock_attempt(&o)) fail(&o, EMU_DEADLOCK);
+        if (!o.over && livelock_attempt(&o) && !yield_resident(&o)) fail(&o, EMU_DEADLOCK);
     }
     h->livelock = NULL;
     speculation_detach(h);
@@ -172,6 +191,6 @@ void ordered_run(struct host_worker *h)
     launch_over_limit(h);
     h->ctx->m->ordered = NULL;
     for (u32 s = 0; o.live && s < o.slot_count; s++)
-        if (o.sm_slots[s].room) slot_free(o.sm_slots[s].room, m);
-    for (struct slot *p = o.spare, *next; p; p = next) next = p->next, slot_free(p, m);
+        if (o.sm_slots[s].room) slot_free(o.sm_slots[s].room);
+    for (struct slot *p = o.spare, *next; p; p = next) next = p->next, slot_free(p);
 }

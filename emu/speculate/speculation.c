@@ -92,7 +92,7 @@ enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const st
         return EMU_NATIVE;
     }
     if (!k->tagged_sites) classify_reductions(k, n.program);
-    n.watched = n.issues = false;
+    n.watched = n.issues = n.yields = false;
     n.wants = 0;
     n.step = EMU_STEP_BLOCK;
     n.group_warps = e->config.group_warps;

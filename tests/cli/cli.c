@@ -369,7 +369,7 @@ Test(cli, bash_completes)
         {"heddle est", "estimate\n"},
         {"heddle ptx c", "check cfg\n"},
         {"heddle run --memo", "--memory --memory-map\n"},
-        {"heddle run --divergence \"\"", "stack its\n"},
+        {"heddle run --divergence \"\"", "auto stack its\n"},
         {"heddle run --divergence = i", "its\n"},
         {"heddle run --gpu titan", "titanv titanx\n"},
         {"heddle check --order gpu", "gpudet\n"},

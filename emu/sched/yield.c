@@ -1,0 +1,57 @@
+/* See yield.h. */
+#include "emu/sched/yield.h"
+
+#include "emu/sched/control.h"
+
+/* The first warp of the group that has lanes which wait on the stack; they. 0: none. */
+static u32 waiting_lanes(const struct emu_group *g)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->alive[w] & ~g->exec[w]) return g->alive[w] & ~g->exec[w];
+    return 0;
+}
+
+/* Where the lanes wait that wait longest: the lowest entry of the stack with any. NULL: nowhere. */
+static const struct emu_uop *waiting_at(const struct emu_group *g)
+{
+    for (u32 d = 0; d < g->depth; d++) {
+        const struct emu_entry *e = &g->stack[d];
+        for (u32 w = 0; w < g->warps; w++)
+            if (e->mask[w] & g->alive[w] & ~g->exec[w]) return e->pc;
+    }
+    return NULL;
+}
+
+bool yield_is_due(struct emu_group *g, bool waits, u32 patience)
+{
+    struct emu_cta *c = g->cta;
+    if (!g->worker->machine->yields || c->its) return false;
+    const u32 mask = waiting_lanes(g);
+    const struct emu_uop *const at = mask ? waiting_at(g) : NULL;
+    if (!at) {
+        g->stays_count = 0;
+        return false;
+    }
+    if (at != g->stays_at || mask != g->stays_mask) g->stays_count = 0;
+    g->stays_at = at;
+    g->stays_mask = mask;
+    g->stays_count++;
+    if (!waits && g->stays_count < patience) return false;
+    c->its = true;
+    return true;
+}
+
+bool yield_stuck(struct emu_cta *c)
+{
+    if (!c->groups[c->group_at[0]].worker->machine->yields) return false;
+    bool any = false;
+    for (u32 k = 0, count = c->group_count; k < count; k++) {
+        struct emu_group *g = &c->groups[c->group_at[k]];
+        const bool stands = g->state == GROUP_READY || g->state == GROUP_WAIT ||
+                            g->state == GROUP_BARRIER;
+        if (!stands || g->asleep || !g->depth || !waiting_lanes(g)) continue;
+        c->its = any = true;
+        if (g->warps == 1) emu_its_part(g);
+    }
+    return any;
+}
