@@ -131,19 +131,33 @@ Test(emu_yield, older_targets_and_gpus_have_the_stack)
     cr_expect(!emu_run(&r) && r.kind == EMU_DEADLOCK, "%s", r.fault);
 }
 
-/* Who waits for a lane that will never do it deadlocks in any case. */
-Test(emu_yield, a_deadlock_stays_one)
+/* A lane that waits for what no lane will do deadlocks in any case. `random`: under this order, too. */
+static void expect_deadlock(enum emu_divergence divergence, bool random)
 {
     uint32_t words[64] = {0};
+    char *why;
+    struct orders *o = random ? orders_new("random", 1, &why) : NULL;
     struct emu_run r = {
         .ptx = emu_ptx(".param .u64 p", HEAD "setp.eq.u32 %p2, %r3, 5; @%p2 bra end;\n" WAIT(
                                             "ld.volatile.global.u32 %r4, [%d2];") "end: ret;"),
         .grid = 2,
         .block = 64,
         .once = true};
-    r.config.divergence = EMU_YIELD;
+    r.config.divergence = divergence;
+    r.config.order = orders_get(o);
+    r.config.timeout = 60;
     r.args[0] = emu_inout(&r, words, sizeof words);
-    cr_expect(!emu_run(&r) && r.kind == EMU_DEADLOCK, "%s", r.fault);
+    cr_expect(!emu_run(&r) && r.kind == EMU_DEADLOCK, "divergence %d, random %d: %s", divergence,
+              random, r.fault);
+    orders_free(o);
+}
+
+Test(emu_yield, a_deadlock_stays_one)
+{
+    for (int random = 0; random < 2; random++) {
+        expect_deadlock(EMU_YIELD, random);
+        expect_deadlock(EMU_ITS, random);
+    }
 }
 
 /* The CTAs that yield, and when, do not depend on the number of host threads. */
