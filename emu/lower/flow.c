@@ -419,7 +419,7 @@ const struct lower_rule lower_sync_rules[] = {BARS(sync, BAR_SYNC),
                                               {0, NULL, 0}};
 #undef BARS
 
-static bool is_strong(const struct ptx_op *op)
+bool lower_is_strong(const struct ptx_op *op)
 {
     return op->form->effects & PTX_FENCE || ptx_op_has(op, "volatile") ||
            ptx_op_has(op, "relaxed") || ptx_op_has(op, "mmio");
@@ -473,7 +473,7 @@ static void note_communication(struct emu_program *p, const struct emu_place_of 
     if (op->form->unit == PTX_UNIT_SYNC && effects & PTX_FENCE && !(effects & PTX_BARRIER) &&
         op->form->name[0] != 'c')
         p->talks = true; /* fences */
-    if (op->form->unit == PTX_UNIT_MEM && !shared && is_strong(op)) {
+    if (op->form->unit == PTX_UNIT_MEM && !shared && lower_is_strong(op)) {
         p->talks = true;
         p->timed |= effects & PTX_READS;
     }
@@ -485,7 +485,7 @@ static void note_shared(struct emu_program *p, const struct emu_place_of *q, uns
                         struct accesses *a)
 {
     const struct ptx_op *op = q->inst->op;
-    if (op->form->unit == PTX_UNIT_MEM && is_strong(op)) p->shared_commutes = false;
+    if (op->form->unit == PTX_UNIT_MEM && lower_is_strong(op)) p->shared_commutes = false;
     if (!(op->form->effects & PTX_ATOMIC)) return;
     p->shared_commutes &= !returns_a_value(q) && (!a->first_shared || kind == a->first_shared) &&
                           atomic_commutes(lower_atomic_op(op), op->type[0]);

@@ -500,34 +500,29 @@ static void find_depth(struct emu_program *p)
     p->deepest.local = (u32)(local < MEM_MAX_LOCAL ? local : MEM_MAX_LOCAL);
 }
 
-static bool is_strong(const struct ptx_op *op)
-{
-    return ptx_op_has(op, "volatile") || ptx_op_has(op, "relaxed") || ptx_op_has(op, "acquire") ||
-           ptx_op_has(op, "mmio");
-}
-
-static bool is_wait(const struct ptx_inst *i)
+/* Whether lanes of a warp may wait for each other by it: by what an atomic returns, a strong load, a fence, an mbarrier,
+ * a pause, or a barrier that counts lanes. */
+static bool may_wait(const struct ptx_inst *i)
 {
     const struct ptx_op *op = i->op;
     if (!op) return false;
     const u32 effects = op->form->effects;
     const char *name = op->form->name;
     return (effects & PTX_ATOMIC && strncmp(name, "atom", 4) == 0) ||
-           (op->form->unit == PTX_UNIT_MEM && effects & PTX_READS && is_strong(op)) ||
+           (op->form->unit == PTX_UNIT_MEM && effects & PTX_READS && lower_is_strong(op)) ||
            (effects & PTX_FENCE && !(effects & PTX_BARRIER)) ||
            (effects & PTX_BARRIER && strncmp(name, "barrier", 7) == 0 &&
             !ptx_op_has(op, "aligned")) ||
            strncmp(name, "mbarrier.t", 10) == 0 || strcmp(name, "nanosleep") == 0;
 }
 
-/* Whether lanes of a warp may wait for each other in any of the functions: by what atomics return, strong loads, fences
- * in loops, mbarriers, pauses, or barriers that count lanes. */
+/* emu_program.yields: whether they may in any of the functions. */
 static bool lanes_may_wait(const struct ptx_reach *reach)
 {
     for (size_t k = 0; k < reach->count; k++) {
         const struct ptx_body *b = reach->funcs[k].func->body;
         for (size_t s = 0; b && s < b->count; s++)
-            if (b->stmts[s].kind == PTX_STMT_INST && is_wait(b->stmts[s].inst)) return true;
+            if (b->stmts[s].kind == PTX_STMT_INST && may_wait(b->stmts[s].inst)) return true;
     }
     return false;
 }

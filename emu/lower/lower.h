@@ -82,6 +82,8 @@ u32 lower_carry(struct lower *L); /* the row of the carry flag, as a predicate *
 /* Whether nobody reads the result of this atomic. */
 bool lower_result_dead(const struct lower *L, const struct ptx_inst *i);
 void lower_is_timed(struct lower *L); /* emu_program.timed */
+/* Whether the access is strong (PTX ISA, "Memory Consistency Model"), or the instruction a fence. */
+bool lower_is_strong(const struct ptx_op *op);
 
 bool lower_refuse(struct lower *L, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -88,18 +88,11 @@ void livelock_begin(struct livelock_proof *r, u32 budget)
     r->changed = false;
 }
 
-/* Entries of lanes that have gone their own way stay on the stack: only lanes tell. */
-static bool lanes_wait_on_stack(const struct emu_group *g)
-{
-    for (u32 w = 0; w < g->warps; w++)
-        if (g->alive[w] & ~g->exec[w]) return true;
-    return false;
-}
-
 bool livelock_done(const struct livelock_proof *r, const struct emu_group *g, bool sleepers_stay)
 {
     if (g->state == GROUP_DONE || g->state == GROUP_BARRIER) return true;
-    if (g->cta->its && lanes_wait_on_stack(g)) return false; /* they will go their own way */
+    /* They will go their own way. (Entries of lanes that have done so stay on the stack: its depth says nothing.) */
+    if (g->cta->its && emu_waiting_lanes(g)) return false;
     if (g->probe.number == r->number) return g->probe.done;
     return g->asleep && sleepers_stay;
 }

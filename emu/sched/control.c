@@ -45,6 +45,13 @@ void emu_set_exec(struct emu_group *g, const u32 mask[GROUP])
             memcpy(g->lane + w * LANES + l, four[g->exec[w] >> l & 15], sizeof four[0]);
 }
 
+u32 emu_waiting_lanes(const struct emu_group *g)
+{
+    for (u32 w = 0; w < g->warps; w++)
+        if (g->alive[w] & ~g->exec[w]) return g->alive[w] & ~g->exec[w];
+    return 0;
+}
+
 static struct emu_entry *push(struct emu_group *g, u8 kind, const struct emu_uop *pc,
                               const u32 *mask)
 {

@@ -77,6 +77,10 @@ bool emu_may_time_out(const struct emu_uop *in);
 /* cta.c: room for `need` entries of the group's stack; those that are there stay. */
 void emu_stack_room(struct emu_group *g, u32 need);
 
+/* The lanes that wait on the group's stack while others of their warp run: those of the first warp that has such. 0: no lane
+ * waits. (control.c) */
+u32 emu_waiting_lanes(const struct emu_group *g);
+
 /* The groups that wait at a barrier which is complete are made ready. */
 void emu_barrier_check(struct emu_cta *cta);
 

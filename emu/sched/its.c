@@ -97,13 +97,10 @@ const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)
     g->meeting_exec = g->exec[0];
     if (!c->its) return in + 1; /* on the stack: who is here is who comes */
     if (g->warps > 1) {
-        for (u32 w = 0; w < g->warps; w++)
-            if (g->exec[w] != g->alive[w]) {
-                g->pc = in;
-                g->state = GROUP_SPLIT;
-                return NULL;
-            }
-        return in + 1;
+        if (!emu_waiting_lanes(g)) return in + 1;
+        g->pc = in;
+        g->state = GROUP_SPLIT;
+        return NULL;
     }
     /* Lanes of its own that wait on its stack can only come as a context. */
     if (mask & g->alive[0] & ~g->exec[0]) {

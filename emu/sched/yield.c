@@ -3,14 +3,6 @@
 
 #include "emu/sched/control.h"
 
-/* The first warp of the group that has lanes which wait on the stack; they. 0: none. */
-static u32 waiting_lanes(const struct emu_group *g)
-{
-    for (u32 w = 0; w < g->warps; w++)
-        if (g->alive[w] & ~g->exec[w]) return g->alive[w] & ~g->exec[w];
-    return 0;
-}
-
 /* Where the lanes wait that wait longest: the lowest entry of the stack with any. NULL: nowhere. */
 static const struct emu_uop *waiting_at(const struct emu_group *g)
 {
@@ -26,7 +18,7 @@ bool yield_is_due(struct emu_group *g, bool waits, u32 patience)
 {
     struct emu_cta *c = g->cta;
     if (!g->worker->machine->yields || c->its) return false;
-    const u32 mask = waiting_lanes(g);
+    const u32 mask = emu_waiting_lanes(g);
     const struct emu_uop *const at = mask ? waiting_at(g) : NULL;
     if (!at) {
         g->stays_count = 0;
@@ -49,7 +41,7 @@ bool yield_stuck(struct emu_cta *c)
         struct emu_group *g = &c->groups[c->group_at[k]];
         const bool stands = g->state == GROUP_READY || g->state == GROUP_WAIT ||
                             g->state == GROUP_BARRIER;
-        if (!stands || g->asleep || !g->depth || !waiting_lanes(g)) continue;
+        if (!stands || g->asleep || !g->depth || !emu_waiting_lanes(g)) continue;
         c->its = any = true;
         if (g->warps == 1) emu_its_part(g);
     }
