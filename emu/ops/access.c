@@ -415,8 +415,8 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     u8 data[LANES * 64];
     struct emu_access a;
     enum emu_verdict verdict;
-    if (g->told) {
-        g->told = false;
+    if (g->notified) {
+        g->notified = false;
         return v->plain(g, in);
     }
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;

@@ -334,7 +334,7 @@ struct emu_group {
     u32 queue_at;    /* place in a queue of emu/sched/ordered.c */
     u8 queue;        /* which; 0: none */
     bool asleep;     /* the order has put it to sleep */
-    bool told;       /* of the load at `pc`: EMU_SLEEP_ONCE */
+    bool notified;   /* the order, of the load at `pc`: EMU_SLEEP_ONCE */
     bool asked;      /* the order has heard of the access at `pc`: EMU_BRIEF_RETRIES */
     bool time_is_up; /* of the mbarrier.try_wait that it waits at */
     /* Independent thread scheduling (emu/sched/its.c): a warp may be several contexts, each with lanes of its own and a

@@ -40,8 +40,8 @@ static bool all_go_round(const struct ordered *o)
     if (o->order->in_phases && o->phases < LEAST_PHASES) return false;
     for (u32 s = 0; s < o->slot_count; s++) {
         if (!o->sm_slots[s].taken) continue;
-        if (!o->sm_slots[s].room) return false;
-        const struct emu_cta *c = &o->sm_slots[s].room->cta;
+        if (!o->sm_slots[s].slot) return false;
+        const struct emu_cta *c = &o->sm_slots[s].slot->cta;
         for (u32 k = 0; k < c->group_count; k++)
             if (!livelock_done(&o->livelock, &c->groups[c->group_at[k]], !o->order->in_phases))
                 return false;

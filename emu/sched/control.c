@@ -55,7 +55,7 @@ u32 emu_waiting_lanes(const struct emu_group *g)
 static struct emu_entry *push(struct emu_group *g, u8 kind, const struct emu_uop *pc,
                               const u32 *mask)
 {
-    if (g->depth == g->stack_cap) emu_stack_room(g, g->depth + 1);
+    if (g->depth == g->stack_cap) emu_stack_reserve(g, g->depth + 1);
     struct emu_entry *e = &g->stack[g->depth++];
     memcpy(e->mask, mask, sizeof e->mask);
     e->kind = kind;
@@ -395,11 +395,12 @@ static void hand_over(struct emu_group *g, const struct frame_at *to, const stru
 static const struct emu_uop *enter(struct emu_group *g, const struct emu_uop *in,
                                    const struct call_desc *c, const struct emu_code *callee)
 {
-    const struct emu_frame *room = &g->worker->machine->program->deepest, *own = &g->code->frame,
+    const struct emu_frame *deepest = &g->worker->machine->program->deepest, *own = &g->code->frame,
                            *f = &callee->frame;
-    if (g->top16 + own->r16 + f->r16 > room->r16 || g->top32 + own->r32 + f->r32 > room->r32 ||
-        g->top64 + own->r64 + f->r64 > room->r64 ||
-        g->top_local + own->local + f->local > room->local) {
+    if (g->top16 + own->r16 + f->r16 > deepest->r16 ||
+        g->top32 + own->r32 + f->r32 > deepest->r32 ||
+        g->top64 + own->r64 + f->r64 > deepest->r64 ||
+        g->top_local + own->local + f->local > deepest->local) {
         u32 w = 0;
         while (!g->exec[w]) w++;
         return emu_raise(g, in, EMU_STACK_OVERFLOW, w, (u32)__builtin_ctz(g->exec[w]), 0, 0,

@@ -74,8 +74,8 @@ void emu_stack_leave(struct emu_group *g, const u32 mask[GROUP]);
 /* emu/ops/async.c: whether a group that waits there may go on with a false answer. */
 bool emu_may_time_out(const struct emu_uop *in);
 
-/* cta.c: room for `need` entries of the group's stack; those that are there stay. */
-void emu_stack_room(struct emu_group *g, u32 need);
+/* cta.c: space for `need` entries of the group's stack; those that are there stay. */
+void emu_stack_reserve(struct emu_group *g, u32 need);
 
 /* The lanes that wait on the group's stack while others of their warp run: those of the first warp that has such. 0: no lane
  * waits. (control.c) */

@@ -11,8 +11,8 @@
 
 enum {
     BUNDLE_STEPS = 8, /* bundles begin so many different ways past what the host's caches repeat */
-    OWN_STACK = 4,    /* entries of a warp's stack that are in the CTA's room; more are not */
-    STACK = 16,       /* entries of one that is not */
+    OWN_STACK = 4, /* entries of a warp's stack that are in the CTA's memory block; more are not */
+    STACK = 16,    /* entries of one that is not */
 };
 
 /* ---- special registers and rows ------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ static size_t up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
-/* Where in a slot's room its parts are, and how large a bundle's part of the rows is. */
+/* The offsets of the parts of a slot's memory block, and how large a bundle's part of the rows is. */
 struct plan {
     size_t groups, group_at, cluster, stacks, shared, rows, bundle, size;
     u32 contexts;
@@ -193,16 +193,16 @@ static struct plan plan_of(const struct emu_machine *m, const struct frames *fra
 
 /* Clears rows and .local memory of a bundle, as far as `to` says; what is below `from` will be written before it is
  * read. */
-static void clear_bundle(const struct emu_group *first, const struct cta_block *room,
+static void clear_bundle(const struct emu_group *first, const struct cta_block *block,
                          const struct emu_frame *from, const struct emu_frame *to, u32 dynamic)
 {
     const struct emu_program *p = first->worker->machine->program;
-    cta_block_clear(room, first->bundle64 + from->r64, to->r64 - from->r64);
-    cta_block_clear(room, first->bundle32 + from->r32, to->r32 - from->r32);
-    cta_block_clear(room, first->bundle16 + from->r16, to->r16 - from->r16);
-    cta_block_clear(room, first->bundle_local, (size_t)to->local * ROW);
+    cta_block_clear(block, first->bundle64 + from->r64, to->r64 - from->r64);
+    cta_block_clear(block, first->bundle32 + from->r32, to->r32 - from->r32);
+    cta_block_clear(block, first->bundle16 + from->r16, to->r16 - from->r16);
+    cta_block_clear(block, first->bundle_local, (size_t)to->local * ROW);
     if (p->uses_alloca) /* also how much is taken */
-        cta_block_clear(room, first->bundle_local + (size_t)p->deepest.local * ROW,
+        cta_block_clear(block, first->bundle_local + (size_t)p->deepest.local * ROW,
                         (16 + (size_t)dynamic) * ROW);
 }
 
@@ -213,14 +213,14 @@ static struct emu_frame written_first(const struct emu_machine *m)
     return k->reads_undefined ? (struct emu_frame){0} : k->frame;
 }
 
-/* What begins as zeros of a room: of a group neither its lanes, which are good only once they are set, nor its stack.
+/* What begins as zeros in a slot's memory block: of a group neither its lanes, which are good only once they are set, nor its stack.
  * Contexts behind the groups of the warps are set when they are first used (emu/sched/its.c). */
-static void clear_room(const struct cta_block *room, const struct plan *plan, u32 warps)
+static void clear_block(const struct cta_block *block, const struct plan *plan, u32 warps)
 {
-    struct emu_group *const groups = (struct emu_group *)(void *)(room->at + plan->groups);
-    cta_block_clear(room, room->at, sizeof(struct slot));
+    struct emu_group *const groups = (struct emu_group *)(void *)(block->at + plan->groups);
+    cta_block_clear(block, block->at, sizeof(struct slot));
     for (u32 i = 0; i < warps; i++)
-        cta_block_clear(room, &groups[i], offsetof(struct emu_group, lane));
+        cta_block_clear(block, &groups[i], offsetof(struct emu_group, lane));
 }
 
 struct slot *slot_new(struct host_worker *h)
@@ -231,21 +231,21 @@ struct slot *slot_new(struct host_worker *h)
     const struct plan plan = plan_of(m, frames);
     const u32 set = frames ? frames->next++ % frames->sets : 0;
     pthread_mutex_lock(&h->ctx->lock);
-    const struct cta_block room = cta_arena_take(m->cta_arena, plan.size);
+    const struct cta_block block = cta_arena_take(m->cta_arena, plan.size);
     pthread_mutex_unlock(&h->ctx->lock);
-    clear_room(&room, &plan, m->warps_per_cta);
-    struct slot *p = (struct slot *)(void *)room.at;
-    p->room = room;
+    clear_block(&block, &plan, m->warps_per_cta);
+    struct slot *p = (struct slot *)(void *)block.at;
+    p->block = block;
     struct emu_cta *c = &p->cta;
     c->shared_size = m->shared_size;
-    c->shared = room.at + plan.shared;
-    c->groups = (struct emu_group *)(void *)(room.at + plan.groups);
+    c->shared = block.at + plan.shared;
+    c->groups = (struct emu_group *)(void *)(block.at + plan.groups);
     c->context_high = m->warps_per_cta;
-    c->group_at = (u32 *)(void *)(room.at + plan.group_at);
-    c->cluster = (struct emu_cta **)(void *)(room.at + plan.cluster);
+    c->group_at = (u32 *)(void *)(block.at + plan.group_at);
+    c->cluster = (struct emu_cta **)(void *)(block.at + plan.cluster);
     for (u32 w = 0; w < m->warps_per_cta; w++) {
         struct emu_group *g = &c->groups[w];
-        u8 *const own = room.at + plan.rows + plan.bundle * (w / GROUP);
+        u8 *const own = block.at + plan.rows + plan.bundle * (w / GROUP);
         u8 *base = (frames ? frames_bundle(frames, set, w) : own) + 64 * (w / GROUP % BUNDLE_STEPS);
         u32 column = w % GROUP * LANES;
         g->bundle64 = base + column * 8;
@@ -259,9 +259,9 @@ struct slot *slot_new(struct host_worker *h)
         g->worker = &h->worker;
         g->cta = c;
         g->first = w;
-        g->stack = (struct emu_entry *)(void *)(room.at + plan.stacks) + (size_t)w * OWN_STACK;
+        g->stack = (struct emu_entry *)(void *)(block.at + plan.stacks) + (size_t)w * OWN_STACK;
         g->stack_cap = OWN_STACK;
-        if (w % GROUP == 0) clear_bundle(g, &room, &from, f, DYNAMIC_LOCAL);
+        if (w % GROUP == 0) clear_bundle(g, &block, &from, f, DYNAMIC_LOCAL);
     }
     return p;
 }
@@ -276,7 +276,7 @@ void slot_free(struct slot *p)
     free(p->cta.runtime);
 }
 
-void emu_stack_room(struct emu_group *g, u32 need)
+void emu_stack_reserve(struct emu_group *g, u32 need)
 {
     const u32 cap = g->stack_cap;
     if (need <= cap) return;
@@ -301,7 +301,7 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->state = GROUP_READY;
     g->instructions = 0;
     memset(g->arrived, 0, sizeof g->arrived);
-    g->time_is_up = g->asleep = g->told = g->asked = false;
+    g->time_is_up = g->asleep = g->notified = g->asked = false;
     g->issued = 0;
     g->queue = 0;
     g->tries = 0;
@@ -323,7 +323,7 @@ void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm)
     struct emu_cta *c = &p->cta;
     const bool fresh = !c->live;
     bool *const filled = h->frames ? &h->frames->filled[c->groups->frame / m->warps_per_cta] : NULL;
-    if (!fresh) p->room.clean = p->room.end; /* as far as `used` says */
+    if (!fresh) p->block.clean = p->block.end; /* as far as `used` says */
     c->linear = linear;
     c->index[0] = linear % l->grid[0];
     c->index[1] = linear / l->grid[0] % l->grid[1];
@@ -354,7 +354,7 @@ void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm)
     for (u32 w = 0; w < c->warps; w += width) {
         struct emu_group *g = &c->groups[w];
         c->group_at[c->group_count++] = w;
-        if (!fresh && w % GROUP == 0) clear_bundle(g, &p->room, &from, &c->used, c->used_dynamic);
+        if (!fresh && w % GROUP == 0) clear_bundle(g, &p->block, &from, &c->used, c->used_dynamic);
         group_start(g, c->warps - w < width ? c->warps - w : width, m);
         if (filled) frames_begin(h->frames, g);
     }
@@ -420,7 +420,7 @@ void emu_group_split(struct emu_group *g)
         s->local = bl + (size_t)s->top_local * ROW;
         if (w > 0) { /* the first keeps its stack */
             s->stack = stack, s->stack_cap = cap;
-            emu_stack_room(s, whole.depth);
+            emu_stack_reserve(s, whole.depth);
             if (whole.depth) memcpy(s->stack, whole.stack, whole.depth * sizeof *s->stack);
         }
         c->group_at[k + w] = s->first;

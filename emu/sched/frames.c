@@ -101,13 +101,13 @@ static inline __attribute__((always_inline)) void move_all(const struct frames *
 }
 
 /* Where what is put aside lies side by side, and pages that nobody writes to are not asked for. */
-static void make_room(const struct frames *f, struct emu_group *g)
+static void make_space(const struct frames *f, struct emu_group *g)
 {
     const u32 need = bytes_of(f, g->aside_rows);
     if (need <= g->aside_size) return;
-    const struct cta_block room = cta_arena_take(f->m->cta_arena, need);
-    g->aside = room.at;
-    g->aside_size = (u32)(room.end - room.at);
+    const struct cta_block block = cta_arena_take(f->m->cta_arena, need);
+    g->aside = block.at;
+    g->aside_size = (u32)(block.end - block.at);
 }
 
 void frames_begin(struct frames *f, struct emu_group *g)
@@ -121,7 +121,7 @@ void frames_take(struct frames *f, struct emu_group *g)
     struct emu_group *const before = f->owner[g->frame];
     if (before && before->state != GROUP_DONE) {
         before->aside_rows = needs(f, before);
-        make_room(f, before);
+        make_space(f, before);
         move_all(f, before, false);
     }
     if (g->aside_rows) move_all(f, g, true);

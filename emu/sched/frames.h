@@ -1,9 +1,9 @@
 /* emu/sched/frames.h: rows for warps under an order. Thousands of warps are resident at once and run by turns, and most of
  * their rows hold what is the same in all CTAs: constants, parameters, thread indices. So where they are many there are a
- * few sets of rows, each of a CTA's size, which the CTAs of several rooms use by turns: a warp that comes to run puts
+ * few sets of rows, each of a CTA's size, which the CTAs of several slots use by turns: a warp that comes to run puts
  * aside what the one that ran there before will need, and takes back its own.
  *
- *     hand->frames = frames_new(m, arena, ctas);   // NULL: rooms have rows of their own
+ *     hand->frames = frames_new(m, arena, ctas);   // NULL: slots have rows of their own
  *     frames_enter(hand->frames, g);               // before the rows of a warp are looked at
  */
 #ifndef HEDDLE_EMU_SCHED_FRAMES_H
@@ -15,7 +15,7 @@ struct arena;
 
 struct frames { /* of a launch */
     const struct emu_machine *m;
-    u32 sets, next;           /* next: room; it uses this number modulo the sets */
+    u32 sets, next;           /* next: slot; it uses this number modulo the sets */
     size_t bundle;            /* bytes that the rows of GROUP warps take in a set */
     u8 *sets_at;              /* where they are */
     bool *filled;             /* by set: with what is the same in all CTAs */

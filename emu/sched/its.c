@@ -61,7 +61,7 @@ void emu_its_part(struct emu_group *g)
     *n = *g;
     n->stack = stack;
     n->stack_cap = cap;
-    emu_stack_room(n, g->depth);
+    emu_stack_reserve(n, g->depth);
     memcpy(n->stack, g->stack, g->depth * sizeof *n->stack);
     n->queue = 0;
     n->cta->stirred = true;
@@ -75,7 +75,7 @@ void emu_its_part(struct emu_group *g)
         g->stack[d].mask[0] &= wait;
     }
     emu_set_exec(n, n->exec);
-    g->told = g->asked = g->time_is_up = false; /* of what the others wait at */
+    g->notified = g->asked = g->time_is_up = false; /* of what the others wait at */
     g->state = GROUP_READY;
     g->pc = emu_group_resume(g); /* NULL: those that waited have all ended: DONE */
 }

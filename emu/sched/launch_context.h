@@ -49,7 +49,7 @@ struct emu_outbox {
 /* The memory of a resident CTA (a block of the CTA arena), which begins with this structure. */
 struct slot {
     struct emu_cta cta;
-    struct cta_block room;
+    struct cta_block block;
     struct slot *next;
     u32 turns;
     struct cache_port port;
@@ -80,7 +80,7 @@ struct host_worker { /* a host thread */
     struct slot **last; /* where the next is appended to `resident` */
     u64 instructions;
     struct livelock_proof *livelock; /* NULL: no attempt runs */
-    struct frames *frames;           /* NULL: rooms have rows of their own */
+    struct frames *frames;           /* NULL: slots have rows of their own */
     bool elides_busy_waits;          /* busy_wait_speculation is attached */
     u8 apart[64];                    /* from what the next hand changes */
 };
@@ -127,7 +127,7 @@ static inline struct host_worker *host_worker_of(const struct emu_group *g)
 /* Room for a CTA of the launch, from m->cta_arena; its rows are zeros, but those that are sure to be written before they
  * are read. */
 struct slot *slot_new(struct host_worker *h);
-/* Of what belongs to it but is not in its room. */
+/* Of what belongs to it but is not in its memory block. */
 void slot_free(struct slot *p);
 /* A CTA begins there, as if nobody had been there before. */
 void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm);

@@ -39,7 +39,7 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
     enum emu_verdict verdict = o->access(o->self, a);
     m->asked = NULL;
     if (verdict == EMU_SLEEP_ONCE) {
-        g->told = true;
+        g->notified = true;
         verdict = EMU_SLEEP;
     }
     a->buffered = verdict == EMU_DONE;

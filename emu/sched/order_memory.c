@@ -62,7 +62,7 @@ bool emu_machine_load(struct emu_machine *m, uint64_t address, void *data, uint6
 void emu_machine_load_shared(struct emu_machine *m, const struct emu_warp *who, uint64_t address,
                              void *data, uint64_t size)
 {
-    const struct slot *p = m->ordered->sm_slots[who->slot].room;
+    const struct slot *p = m->ordered->sm_slots[who->slot].slot;
     const u64 at = address < MEM_SHARED ? address : address - MEM_SHARED;
     u64 n = p && at < p->cta.shared_size ? p->cta.shared_size - at : 0;
     if (n > size) n = size;

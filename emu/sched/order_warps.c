@@ -61,7 +61,7 @@ void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
 void emu_machine_sleep(struct emu_machine *m, const struct emu_warp *who)
 {
     const struct sm_slot *seat = &m->ordered->sm_slots[who->slot];
-    if (seat->taken && !seat->room && seat->linear == who->cta)
+    if (seat->taken && !seat->slot && seat->linear == who->cta)
         residency_begin_queued(m->ordered, who->slot);
     const struct emu_cta *c = cta_of(m, who);
     u32 at = 0;

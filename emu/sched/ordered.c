@@ -55,9 +55,9 @@ static void fail(struct ordered *o, enum emu_fault_kind kind)
     if (kind == EMU_DEADLOCK && is_wrong(o)) return;
     for (u32 s = 0; s < o->slot_count; s++) {
         const struct sm_slot *p = &o->sm_slots[s];
-        if (!p->taken || (p->room && !p->room->cta.running)) continue;
-        if (!p->room) residency_begin(o, s);
-        launch_stop(p->room, kind);
+        if (!p->taken || (p->slot && !p->slot->cta.running)) continue;
+        if (!p->slot) residency_begin(o, s);
+        launch_stop(p->slot, kind);
         break;
     }
     o->over = true;
@@ -68,8 +68,8 @@ static bool yield_resident(struct ordered *o)
 {
     bool any = false;
     for (u32 s = 0; s < o->slot_count; s++) {
-        if (!o->sm_slots[s].room) continue;
-        struct emu_cta *const c = &o->sm_slots[s].room->cta;
+        if (!o->sm_slots[s].slot) continue;
+        struct emu_cta *const c = &o->sm_slots[s].slot->cta;
         if (!c->running || !yield_stuck(c)) continue;
         look_through(o, c);
         any = true;
@@ -132,7 +132,7 @@ static void run(struct ordered *o, struct emu_group *g, u32 burst)
     struct emu_cta *c = g->cta;
     if (g->busy_wait_known && elide(o, g, burst)) return;
     const struct emu_uop *const from = g->pc;
-    deliver_count_for(h, o->sm_slots[c->slot].room);
+    deliver_count_for(h, o->sm_slots[c->slot].slot);
     g->burst = burst;
     const u8 step = h->ctx->m->step;
     if (c->its) { /* a turn goes on through bursts: at its end waiting lanes part */
@@ -191,6 +191,6 @@ void ordered_run(struct host_worker *h)
     launch_over_limit(h);
     h->ctx->m->ordered = NULL;
     for (u32 s = 0; o.live && s < o.slot_count; s++)
-        if (o.sm_slots[s].room) slot_free(o.sm_slots[s].room);
+        if (o.sm_slots[s].slot) slot_free(o.sm_slots[s].slot);
     for (struct slot *p = o.spare, *next; p; p = next) next = p->next, slot_free(p);
 }

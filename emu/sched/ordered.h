@@ -26,7 +26,7 @@ struct queue {
     u32 count, cap;
 };
 struct sm_slot {       /* a slot of an SM */
-    struct slot *room; /* NULL: the CTA has not begun, or there is none */
+    struct slot *slot; /* NULL: the CTA has not begun, or there is none */
     u32 linear;        /* the CTA */
     bool taken;
 };
@@ -129,7 +129,7 @@ static inline void look_through(struct ordered *o, struct emu_cta *c)
 static inline struct emu_cta *cta_of(const struct emu_machine *m, const struct emu_warp *who)
 {
     const struct ordered *o = m->ordered;
-    struct slot *p = o && who->slot < o->slot_count ? o->sm_slots[who->slot].room : NULL;
+    struct slot *p = o && who->slot < o->slot_count ? o->sm_slots[who->slot].slot : NULL;
     return p && p->cta.linear == who->cta ? &p->cta : NULL;
 }
 

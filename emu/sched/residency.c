@@ -26,13 +26,13 @@ static struct emu_warp warp_in(const struct ordered *o, u32 slot, u32 warp)
 struct slot *residency_begin(struct ordered *o, u32 slot)
 {
     struct sm_slot *at = &o->sm_slots[slot];
-    if ((at->room = o->spare)) o->spare = at->room->next;
-    else at->room = slot_new(o->h);
-    struct emu_cta *c = &at->room->cta;
+    if ((at->slot = o->spare)) o->spare = at->slot->next;
+    else at->slot = slot_new(o->h);
+    struct emu_cta *c = &at->slot->cta;
     c->slot = slot;
-    at->room->trace = launch_trace_of(o->h, at->linear);
-    slot_begin(o->h, at->room, at->linear, slot % o->h->ctx->m->sms);
-    return at->room;
+    at->slot->trace = launch_trace_of(o->h, at->linear);
+    slot_begin(o->h, at->slot, at->linear, slot % o->h->ctx->m->sms);
+    return at->slot;
 }
 
 /* One that is in the queue. */
@@ -164,9 +164,9 @@ static void vacate(struct ordered *o, u32 slot)
 {
     insert_vacant(o, slot);
     struct sm_slot *p = &o->sm_slots[slot];
-    if (p->room->port.now) cache_resolve(&p->room->port);
-    p->room->next = o->spare;
-    o->spare = p->room;
+    if (p->slot->port.now) cache_resolve(&p->slot->port);
+    p->slot->next = o->spare;
+    o->spare = p->slot;
     *p = (struct sm_slot){0};
 }
 

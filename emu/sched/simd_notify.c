@@ -32,12 +32,12 @@ static inline bool inside(const struct lanes *l, u64 low, u64 high)
 
 static u32 space_of(const struct emu_group *g, const struct lanes *l, u32 space, u64 low, u64 high)
 {
-    const u32 room = g->cta->shared_size;
-    if (space == PTX_SPACE_SHARED) return inside(l, 0, room) ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
+    const u32 size = g->cta->shared_size;
+    if (space == PTX_SPACE_SHARED) return inside(l, 0, size) ? PTX_SPACE_SHARED : PTX_SPACE_GENERIC;
     if (space == PTX_SPACE_CONST) return inside(l, low, high) ? PTX_SPACE_CONST : PTX_SPACE_GENERIC;
     if (space != PTX_SPACE_GLOBAL && space != PTX_SPACE_GENERIC) return PTX_SPACE_GENERIC;
     if (inside(l, low, high)) return PTX_SPACE_GLOBAL;
-    if (space == PTX_SPACE_GENERIC && inside(l, MEM_SHARED, MEM_SHARED + room))
+    if (space == PTX_SPACE_GENERIC && inside(l, MEM_SHARED, MEM_SHARED + size))
         return PTX_SPACE_SHARED;
     return PTX_SPACE_GENERIC;
 }
