@@ -24,12 +24,12 @@ static const struct command_option options[] = {
      .id = 'f'},
 };
 
-static const struct { /* by enum order_storage_where */
-    const char *key, *heading;
+static const struct {        /* by enum order_storage_where */
+    const char *key, *units; /* units NULL: of the whole GPU */
 } places[STORAGE_PLACES] = {
-    {"sm", "each of %u SMs"},
-    {"partition", "each of %u memory partitions"},
-    {"borrowed", "space in memory that the GPU has anyway, in the whole GPU"},
+    {"sm", "SMs"},
+    {"partition", "memory partitions"},
+    {"borrowed", NULL},
 };
 
 static double bytes(uint64_t bits)
@@ -41,10 +41,9 @@ static void print_place(const struct order_storage *s, enum order_storage_where 
 {
     const uint64_t bits = order_storage_bits(s, where);
     if (!bits) return;
-    printf("\n");
-    printf(places[where].heading,
-           s->units[where]); // NOLINT: the formats are those of the table above
-    printf("\n  %12s  %8s  %6s\n", "bytes", "entries", "bits");
+    if (places[where].units) printf("\neach of %u %s\n", s->units[where], places[where].units);
+    else printf("\nspace in memory that the GPU has anyway, in the whole GPU\n");
+    printf("  %12s  %8s  %6s\n", "bytes", "entries", "bits");
     for (uint32_t i = 0; i < s->count; i++) {
         const struct order_storage_part *p = &s->parts[i];
         if (p->where != where) continue;

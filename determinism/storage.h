@@ -27,7 +27,11 @@ struct order_storage_part {
     const char *what, *source;
 };
 
-enum { ORDER_STORAGE_PARTS = 8 };
+enum {
+    ORDER_STORAGE_PARTS = 8,
+    ORDER_STORAGE_ADDRESS =
+        40, /* bits of an address: DAB's 5 bytes (IV-B). The thesis names no width. */
+};
 struct order_storage {
     uint32_t
         units[STORAGE_PLACES]; /* how many SMs and partitions there are; 1 for STORAGE_BORROWED */

@@ -4,10 +4,10 @@
 #include "emu/gpu.h"
 
 enum {
-    ADDRESS_BYTES = 5,
-    ARGUMENT_BYTES = 4,
-    OPCODE_BYTES = 1, /* of an entry (IV-B) */
-    BUFFER_FLAGS = 2, /* full and not empty (IV-B) */
+    /* Bits of an entry (IV-B: 5, 4 and 1 bytes). */
+    KEPT = ORDER_STORAGE_ADDRESS + 32, /* address and argument */
+    OPCODE = 8,                        /* with the valid bit */
+    BUFFER_FLAGS = 2,                  /* full, non-empty (IV-B) */
 };
 
 void dab_storage(const void *options, const struct emu_gpu *gpu, struct order_storage *out)
@@ -19,13 +19,12 @@ void dab_storage(const void *options, const struct emu_gpu *gpu, struct order_st
     out->units[STORAGE_SM] = sms;
     out->units[STORAGE_PARTITION] = o->partitions;
     order_storage_add(
-        out, (struct order_storage_part){STORAGE_SM, entries, 8 * (ADDRESS_BYTES + ARGUMENT_BYTES),
+        out, (struct order_storage_part){STORAGE_SM, entries, KEPT,
                                          "entries of the buffers: address and argument",
                                          "IV-B, VI: 9 bytes an entry, 2.3 KB for 4 buffers of 64"});
-    order_storage_add(out,
-                      (struct order_storage_part){
-                          STORAGE_SM, entries, 8 * OPCODE_BYTES, "their opcodes and valid bits",
-                          "IV-B: 1 byte, which the 9 bytes leave out and the 20 KB of IV-B count"});
+    order_storage_add(out, (struct order_storage_part){
+                               STORAGE_SM, entries, OPCODE, "their opcodes and valid bits",
+                               "IV-B: 1 byte: in its 20 KB, not in the 9 bytes"});
     order_storage_add(out, (struct order_storage_part){STORAGE_SM, buffers, BUFFER_FLAGS,
                                                        "full and non-empty bits", "IV-B"});
     if (!o->reorder) return;
@@ -33,13 +32,13 @@ void dab_storage(const void *options, const struct emu_gpu *gpu, struct order_st
     order_storage_add(out, (struct order_storage_part){
                                STORAGE_PARTITION, sms, width, "expected transactions of each SM",
                                "IV-D; width: as many transactions as the SM has entries"});
-    order_storage_add(
-        out, (struct order_storage_part){
-                 o->queue == DAB_L2_QUEUE ? STORAGE_BORROWED : STORAGE_PARTITION, sms * entries,
-                 8 * (ADDRESS_BYTES + ARGUMENT_BYTES + OPCODE_BYTES) + order_storage_width(sms - 1),
-                 o->queue == DAB_L2_QUEUE ? "reductions that wait for their turn, in L2, at most"
-                                          : "reductions that wait for their turn, at most",
-                 "IV-D; unbounded in V; here: all entries of all SMs for one partition"});
+    order_storage_add(out, (struct order_storage_part){
+                               o->queue == DAB_L2_QUEUE ? STORAGE_BORROWED : STORAGE_PARTITION,
+                               sms * entries, KEPT + OPCODE + order_storage_width(sms - 1),
+                               o->queue == DAB_L2_QUEUE
+                                   ? "reductions that wait for their turn, in L2, at most"
+                                   : "reductions that wait for their turn, at most",
+                               "IV-D, V: unbounded; here all entries of all SMs"});
     if (o->queue != DAB_L2_QUEUE)
         out->note =
             "The paper's 2.3 KB holds with queue=l2: L2 keeps what waits for its turn (IV-D).";
