@@ -55,6 +55,15 @@ say "heddle check: a race on a path that the native run does not take"
 say "heddle ptx check --simt-deadlock: a spin lock whose lanes wait for each other for ever on GPUs before Volta"
 ./heddle ptx check --simt-deadlock tests/demo/spin.ptx || true
 
+say "heddle run: the same spin lock deadlocks on a GPU before Volta, and ends on a later one"
+sed 's/sm_60/sm_70/' tests/demo/spin.ptx >build/demo/spin.ptx
+for kernel in tests/demo/spin.ptx build/demo/spin.ptx; do
+    ./heddle run "$kernel" --block 64 --arg 'buf:u32[1]=const(0)' 2>&1 | head -2
+done
+
+say "heddle area: the storage that DAB's hardware needs on a TITAN V"
+./heddle area dab:queue=l2 --gpu titanv
+
 say "heddle run suite:litmus --table: message passing with a fence for a CTA, and with one for the GPU, between CTAs"
 ./heddle run 'suite:litmus:MP+fence.[cg]*@grid' --seeds 300 --table
 
