@@ -184,15 +184,23 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
     return wait_at_barrier(g, in, id);
 }
 
+/* The member mask of a lane. The lanes of another context, which may be at another bar.warp.sync, have the mask of those
+ * that carry it out (emu/sched/its.c). */
+static u32 bar_warp_mask(const struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane)
+{
+    const bool other = g->cta->its && g->warps == 1 && !(g->meeting_exec >> lane & 1);
+    return (u32)emu_get(g, 4, in->a, w, other ? (u32)__builtin_ctz(g->meeting_exec) : lane);
+}
+
 /* Lanes of a warp that are here are together already. */
 const struct emu_uop *emu_op_bar_warp(struct emu_group *g, const struct emu_uop *in)
 {
     for (u32 w = 0; g->worker->machine->watched && w < g->warps; w++)
         for (u32 left = g->exec[w], lanes; left; left &= ~lanes) { /* by member mask */
-            const u32 mask = (u32)emu_get(g, 4, in->a, w, (u32)__builtin_ctz(left));
+            const u32 mask = bar_warp_mask(g, in, w, (u32)__builtin_ctz(left));
             lanes = left & -left;
             for (u32 m = left; m; m &= m - 1)
-                if (emu_get(g, 4, in->a, w, (u32)__builtin_ctz(m)) == mask) lanes |= m & -m;
+                if (bar_warp_mask(g, in, w, (u32)__builtin_ctz(m)) == mask) lanes |= m & -m;
             struct emu_sync s = {.kind = EMU_SYNC_WARP, .lanes = lanes};
             emu_notify_done(g, w, in, &s);
         }

@@ -80,20 +80,35 @@ void emu_its_part(struct emu_group *g)
     g->pc = emu_group_resume(g); /* NULL: those that waited have all ended: DONE */
 }
 
-/* Whether a context stands at this instruction with the same frame. */
+/* The member masks of the lanes that execute this UOP_meet. */
+static u32 member_mask(const struct emu_group *g, const struct emu_uop *in)
+{
+    u32 mask = 0;
+    for (u32 m = g->exec[0]; m; m &= m - 1)
+        mask |= (u32)emu_get(g, 4, in->a, 0, (u32)__builtin_ctz(m));
+    return mask;
+}
+
+static bool is_bar_warp(const struct emu_uop *meet)
+{
+    return meet->id == UOP_meet && meet[1].id == UOP_bar_warp;
+}
+
+/* Whether a context waits here: at any bar.warp.sync with the same mask (PTX ISA, "bar.warp.sync"), otherwise at this
+ * instruction with the same frame. */
 static bool stands_here(const struct emu_group *o, const struct emu_group *g,
                         const struct emu_uop *in)
 {
-    return o->state == GROUP_WAIT && o->pc == in && o->top32 == g->top32 && o->top64 == g->top64 &&
-           o->top16 == g->top16 && o->top_local == g->top_local;
+    if (o->state != GROUP_WAIT) return false;
+    if (is_bar_warp(in) && is_bar_warp(o->pc)) return member_mask(o, o->pc) == member_mask(g, in);
+    return o->pc == in && o->top32 == g->top32 && o->top64 == g->top64 && o->top16 == g->top16 &&
+           o->top_local == g->top_local;
 }
 
 const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)
 {
     struct emu_cta *c = g->cta;
-    u32 mask = 0, away = 0;
-    for (u32 m = g->exec[0]; m; m &= m - 1)
-        mask |= (u32)emu_get(g, 4, in->a, 0, (u32)__builtin_ctz(m));
+    const u32 mask = member_mask(g, in);
     g->meeting_exec = g->exec[0];
     if (!c->its) return in + 1; /* on the stack: who is here is who comes */
     if (g->warps > 1) {
@@ -117,7 +132,7 @@ const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)
         if (o == g || o->first != g->first || o->state == GROUP_DONE) continue;
         if (stands_here(o, g, in)) here |= o->exec[0];
     }
-    away = mask & emu_warp_alive(g, 0) & ~here;
+    const u32 away = mask & emu_warp_alive(g, 0) & ~here;
     if (away) {
         g->pc = in;
         g->state = GROUP_WAIT;
@@ -137,8 +152,9 @@ const struct emu_uop *emu_op_met(struct emu_group *g, const struct emu_uop *in)
         struct emu_group *o = &c->groups[c->group_at[k]];
         if (o == g || o->first != g->first || o->state != GROUP_WAIT || !(o->exec[0] & others))
             continue;
-        if (!(o->exec[0] & ~others)) { /* all of its lanes took part */
-            o->pc = in + 1;
+        if (!(o->exec[0] & ~others)) {            /* all of its lanes took part */
+            while (o->pc->id != UOP_met) o->pc++; /* of its own instruction */
+            o->pc++;
             o->state = GROUP_READY;
             c->stirred = true;
         }

@@ -111,6 +111,26 @@ Test(race, barriers_order_a_cta)
     EACH(rows, EMU_CHECK_RACE);
 }
 
+/* PTX ISA, bar.warp.sync: it waits until all threads of the mask have executed a bar.warp.sync with the same mask; since
+ * sm_70 not the same instruction. On the SIMT stack one path passes it before the other comes (docs/races.md). */
+Test(race, lanes_meet_at_different_warp_barriers)
+{
+    static const struct row rows[] = {
+        {"by two paths, masks in other registers", 1, 32,
+         "and.b32 %r4, %t, 16;\nsetp.ne.u32 %p3, %r4, 0;\nmov.u32 %r5, %t;\nmov.u32 %r6, %t;\n@%p3 bra A;\n"
+         "mov.u32 %r5, -1;\nbar.warp.sync %r5;\nxor.b32 %r4, %s, 64;\nld.shared.u32 %r2, [%r4];\nbra E;\n"
+         "A:\nst.shared.u32 [%s], %t;\nmov.u32 %r6, -1;\nbar.warp.sync %r6;\n"
+         "E:\nadd.u32 %r3, %r5, %r6;",
+         NULL},
+        {"the store behind one of them", 1, 32,
+         "and.b32 %r4, %t, 16;\nsetp.ne.u32 %p3, %r4, 0;\n@%p3 bra A;\nbar.warp.sync -1;\n"
+         "xor.b32 %r4, %s, 64;\nld.shared.u32 %r2, [%r4]; //a\nbra E;\n"
+         "A:\nbar.warp.sync -1;\nst.shared.u32 [%s], %t; //a\nE:",
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) run(&rows[i], EMU_ITS, EMU_CHECK_RACE);
+}
+
 Test(race, lanes_of_a_warp_are_threads)
 {
     static const struct row rows[] = {

@@ -2,6 +2,7 @@
  * Thread Scheduling"). The results follow from the kernels' texts. */
 #include "determinism/orders.h"
 #include "emu/emu.h"
+#include "emu/gpu.h"
 #include "tests/support/emu.h"
 
 #include <criterion/criterion.h>
@@ -58,6 +59,21 @@ static const struct {
      "again: mbarrier.try_wait.parity.shared.b64 %p1, [%r5], 0; @!%p1 bra again;\n" COUNT
      "ret;\narrive: mbarrier.arrive.shared.b64 %d3, [%r5];\n" COUNT "ret;",
      2, 32, 64},
+    {"plain loads between pauses",
+     HEAD
+     "setp.eq.u32 %p2, %r3, 5; @%p2 bra set;\n" WAIT("nanosleep.u32 20; ld.global.u32 %r4, [%d2];")
+         COUNT "ret;\nset: st.global.u32 [%d2], 1;\n" COUNT "ret;",
+     2, 32, 64},
+    {"warps that run together meet at bar.warp.sync by two ways, once another warp has waited",
+     ".shared .u32 word[8];" HEAD
+     "shr.u32 %r5, %r1, 5; mov.u32 %r6, word; mad.lo.u32 %r6, %r5, 4, %r6; st.shared.u32 [%r6], 0;\n"
+     "setp.ge.u32 %p3, %r1, 32; @%p3 bra ready; setp.eq.u32 %p2, %r3, 7; @%p2 bra set;\n" WAIT(
+         "ld.volatile.global.u32 %r4, [%d2];") "bra ready;\nset: st.volatile.global.u32 [%d2], 1;\n"
+                                               "ready: barrier.sync 0; setp.lt.u32 %p2, %r3, 16; @%p2 bra read;\n"
+                                               "st.volatile.shared.u32 [%r6], 1; bar.warp.sync -1; ret;\n"
+                                               "read: bar.warp.sync -1; ld.volatile.shared.u32 %r4, [%r6];\n"
+                                               "red.global.add.u32 [%d1+128], %r4; ret;",
+     2, 256, 2 * 256 / 2},
     {"a wait by pauses that grow without end",
      HEAD
      "mov.u32 %r7, 1; setp.eq.u32 %p2, %r3, 5; @%p2 bra set;\n"
@@ -126,7 +142,11 @@ Test(emu_yield, older_targets_and_gpus_have_the_stack)
         if (!k) cr_expect_eq(r.kind, EMU_DEADLOCK);
     }
     uint32_t words[64];
-    struct emu_run r = run_of(0, EMU_STACK, words);
+    struct emu_run r = run_of(0, EMU_YIELD, words);
+    r.config.gpu = emu_gpu_find("p100"); /* 6.0 */
+    r.once = true;
+    cr_expect(!emu_run(&r) && r.kind == EMU_DEADLOCK, "%s", r.fault);
+    r = run_of(0, EMU_STACK, words);
     r.once = true;
     cr_expect(!emu_run(&r) && r.kind == EMU_DEADLOCK, "%s", r.fault);
 }
