@@ -69,10 +69,9 @@ static const struct {
      "shr.u32 %r5, %r1, 5; mov.u32 %r6, word; mad.lo.u32 %r6, %r5, 4, %r6; st.shared.u32 [%r6], 0;\n"
      "setp.ge.u32 %p3, %r1, 32; @%p3 bra ready; setp.eq.u32 %p2, %r3, 7; @%p2 bra set;\n" WAIT(
          "ld.volatile.global.u32 %r4, [%d2];") "bra ready;\nset: st.volatile.global.u32 [%d2], 1;\n"
-                                               "ready: barrier.sync 0; setp.lt.u32 %p2, %r3, 16; @%p2 bra read;\n"
-                                               "st.volatile.shared.u32 [%r6], 1; bar.warp.sync -1; ret;\n"
-                                               "read: bar.warp.sync -1; ld.volatile.shared.u32 %r4, [%r6];\n"
-                                               "red.global.add.u32 [%d1+128], %r4; ret;",
+                                               "ready: barrier.sync 0; setp.lt.u32 %p2, %r3, 16; @%p2 bra store;\n"
+                                               "bar.warp.sync -1; ld.volatile.shared.u32 %r4, [%r6]; red.global.add.u32 [%d1+128], %r4; ret;\n"
+                                               "store: st.volatile.shared.u32 [%r6], 1; bar.warp.sync -1; ret;",
      2, 256, 2 * 256 / 2},
     {"a wait by pauses that grow without end",
      HEAD
