@@ -312,9 +312,10 @@ static void free_names(char **names, size_t n)
 
 static bool read_options(struct words *w, struct pivot *p, const char **format)
 {
-    bool has_margin = false;
+    bool has_margin = false, of_pivot = false;
     enum { AXES = sizeof axes / sizeof *axes, VALUES = sizeof values / sizeof *values };
     for (int id; (id = words_next(w));) {
+        of_pivot |= id == 'r' || id == 'c' || id == 'v';
         if (id == 'r') p->rows = find(axes, AXES, "rows", w->value);
         else if (id == 'c') p->columns = find(axes, AXES, "columns", w->value);
         else if (id == 'v') p->value = find(values, VALUES, "value", w->value);
@@ -336,6 +337,11 @@ static bool read_options(struct words *w, struct pivot *p, const char **format)
     }
     if (p->baseline && **format == 'h') {
         usage_error("sweep report", "--baseline prints text or csv");
+        return false;
+    }
+    if (p->baseline && of_pivot) {
+        usage_error("sweep report",
+                    "--baseline prints no pivot: leave out --rows, --columns and --value");
         return false;
     }
     if (has_margin && !p->baseline) {

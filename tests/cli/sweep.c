@@ -293,6 +293,8 @@ Test(sweep, baseline, .timeout = 300)
     cr_expect(strstr(out.data, "cannot compare with 'nowhere'"), "%s", out.data);
     cr_expect_eq(run("report new --slower 5", &out), 2);
     cr_expect(strstr(out.data, "--slower needs --baseline"), "%s", out.data);
+    cr_expect_eq(run("report new --baseline old --rows gpu", &out), 2);
+    cr_expect(strstr(out.data, "--baseline prints no pivot"), "%s", out.data);
     alter("new", "delete from cells where target<>'new'");
     cr_expect_eq(run("report new --baseline old", &out), 2);
     cr_expect(strstr(out.data, "no cell ran both here and in 'old'"), "%s", out.data);
