@@ -35,8 +35,9 @@ struct views_settings { /* of a launch */
     uint32_t stale_one_in; /* one of so many strong loads that may be stale is; 0: none */
     bool ignores_scopes;   /* every scope is as wide as the GPU */
     bool has_shared;       /* it is asked about every access of shared memory */
-    /* Chooses one of `count` alternatives, 0 .. count - 1. Then stores are invisible for any time, and every load may be
-     * stale, if late_for, fresh_one_in and stale_one_in are not 0. NULL: choices are made by chance. */
+    /* Returns 0 .. count - 1: one of `count` alternatives. Where it is set, a store may stay invisible for any time
+     * unless late_for is 0, and any load may be stale unless fresh_one_in (weak loads) or stale_one_in (strong loads)
+     * is 0; the numbers mean nothing else. NULL: choices are made by chance. */
     uint32_t (*choose)(void *self, uint32_t count);
     void *choose_self;
 };
