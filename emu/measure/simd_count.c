@@ -408,15 +408,12 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
     _Alignas(64) u32 word[LANES];
     u64 wide[LANES];
     LANE_LOOP for (u32 l = 0; l < LANES; l++) word[l] = at[l] / 4;
-    const bool narrow = g->worker->machine->narrow_banks;
-    if (size == 8 || narrow) LANE_LOOP for (u32 l = 0; l < LANES; l++) wide[l] = at[l];
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) wide[l] = at[l];
     s->warps++;
     s->lanes += LANES;
     s->shared++;
     s->shared_lanes += LANES;
-    const u32 passes = narrow      ? bank_conflict_passes_16(wide, ~0u, size, true)
-                       : size == 8 ? bank_conflict_passes_wide(wide, ~0u, 8, true)
-                                   : degree(word, ~0u);
+    const u32 passes = bank_conflict_passes(g, wide, ~0u, size, true);
     s->bank_conflict_passes += passes;
     const u32 again = shared_with_later(g->worker->who, word);
     s->extra += emu_lanes_of(again);
