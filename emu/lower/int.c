@@ -64,12 +64,6 @@ static bool as_is2(struct lower *L, const struct ptx_inst *i)
     operate(L, i, lower_data(L), 2, i->op->type[0], i->op->type[0]);
     return true;
 }
-static bool sign1(struct lower *L, const struct ptx_inst *i) /* s16 s32 s64 */
-{
-    unsigned t = i->op->type[0];
-    operate(L, i, lower_data(L) + by_width(t), 1, t, t);
-    return true;
-}
 
 static unsigned twice(unsigned type)
 {
@@ -398,13 +392,6 @@ static bool set(struct lower *L, const struct ptx_inst *i)
     return set_result(L, i, row);
 }
 
-static bool logic2(struct lower *L, const struct ptx_inst *i)
-{
-    unsigned t = i->op->type[0];
-    operate(L, i, lower_data(L) + by_width(t), 2, t, t);
-    return true;
-}
-
 /* The order of the families in emu/ops/uops_int.def. */
 #define FOLLOWS(next, before)                                                                      \
     _Static_assert((int)UOP_##next == (int)UOP_##before + 1,                                       \
@@ -517,8 +504,8 @@ const struct lower_rule lower_int_rules[] = {
     {PTX_F_sad, typed3, UOP_sad_u16},
     {PTX_F_div_int, typed2, UOP_div_u16},
     {PTX_F_rem, typed2, UOP_rem_u16},
-    {PTX_F_abs_int, sign1, UOP_abs_s16},
-    {PTX_F_neg_int, sign1, UOP_neg_s16},
+    {PTX_F_abs_int, width1, UOP_abs_s16},
+    {PTX_F_neg_int, width1, UOP_neg_s16},
     {PTX_F_min_int, typed2, UOP_min_u16},
     {PTX_F_min_relu, relu, UOP_min_s32},
     {PTX_F_min_x2, halves, FAR(min_u16x2, min_s16x2)},
@@ -536,9 +523,9 @@ const struct lower_rule lower_int_rules[] = {
     {PTX_F_bfi, bfi, 0},
     {PTX_F_bmsk, clamped, UOP_bmsk},
     {PTX_F_szext, clamped, UOP_szext},
-    {PTX_F_and, logic2, UOP_and_u16},
-    {PTX_F_or, logic2, UOP_or_u16},
-    {PTX_F_xor, logic2, UOP_xor_u16},
+    {PTX_F_and, width2, UOP_and_u16},
+    {PTX_F_or, width2, UOP_or_u16},
+    {PTX_F_xor, width2, UOP_xor_u16},
     {PTX_F_not, width1, UOP_not_u16},
     {PTX_F_cnot, width1, UOP_cnot_u16},
     {PTX_F_lop3, lop3, 0},

@@ -1,4 +1,4 @@
-/* Integer handlers, from uops_int.def, uops_move.def and uops_video.def. */
+/* Integer handlers, from uops_int.def and uops_move.def. */
 #include "emu/ops/lane.h"
 
 #include "emu/ops/bits.h"

@@ -266,7 +266,7 @@ struct slot *slot_new(struct host_worker *h)
     return p;
 }
 
-void slot_free(struct slot *p)
+void slot_destroy(struct slot *p)
 {
     for (u32 w = 0; w < p->cta.context_high; w++)
         if (p->cta.groups[w].stack_cap > OWN_STACK) free(p->cta.groups[w].stack);

@@ -455,8 +455,8 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     for (u32 t = 0; t < threads; t++) {
         struct host_worker *h = &ctx.workers[t];
         atomic_fetch_add(&ctx.spent, h->instructions);
-        for (struct slot *p = h->resident, *next; p; p = next) next = p->next, slot_free(p);
-        for (struct slot *p = h->spare, *next; p; p = next) next = p->next, slot_free(p);
+        for (struct slot *p = h->resident, *next; p; p = next) next = p->next, slot_destroy(p);
+        for (struct slot *p = h->spare, *next; p; p = next) next = p->next, slot_destroy(p);
     }
     deliver_end(&ctx);
     if (config->count) gather(&ctx, counts);

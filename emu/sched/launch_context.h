@@ -128,7 +128,7 @@ static inline struct host_worker *host_worker_of(const struct emu_group *g)
  * are read. */
 struct slot *slot_new(struct host_worker *h);
 /* Of what belongs to it but is not in its memory block. */
-void slot_free(struct slot *p);
+void slot_destroy(struct slot *p);
 /* A CTA begins there, as if nobody had been there before. */
 void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm);
 /* Makes CTAs that have begun the cluster that they are, by rank. */

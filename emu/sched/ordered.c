@@ -191,6 +191,6 @@ void ordered_run(struct host_worker *h)
     launch_over_limit(h);
     h->ctx->m->ordered = NULL;
     for (u32 s = 0; o.live && s < o.slot_count; s++)
-        if (o.sm_slots[s].slot) slot_free(o.sm_slots[s].slot);
-    for (struct slot *p = o.spare, *next; p; p = next) next = p->next, slot_free(p);
+        if (o.sm_slots[s].slot) slot_destroy(o.sm_slots[s].slot);
+    for (struct slot *p = o.spare, *next; p; p = next) next = p->next, slot_destroy(p);
 }

@@ -105,7 +105,7 @@ enum conflict_free_result conflict_free_end(struct conflict_free *p, bool faulte
     }
     const enum conflict_free_result end = !faulted && !p->failed ? CONFLICT_FREE_COMMITTED
                                           : p->learnt            ? CONFLICT_FREE_RETRY
-                                                                 : CONFLICT_FREE_ROLLED_BACK;
+                                                                 : CONFLICT_FREE_FAILED;
     if (end != CONFLICT_FREE_COMMITTED) roll_back(p);
     for (u32 i = 0; p->told && end == CONFLICT_FREE_COMMITTED && i < p->m->program->site_count; i++)
         footprint_report(p, &p->told[i]);

@@ -29,9 +29,9 @@ struct mem_block;
 struct emu_observer;
 
 enum conflict_free_result {
-    CONFLICT_FREE_COMMITTED,   /* no conflicts: memory is as every order leaves it */
-    CONFLICT_FREE_RETRY,       /* memory is restored; more sites are to be tagged */
-    CONFLICT_FREE_ROLLED_BACK, /* memory is restored; there was a conflict, or a fault */
+    CONFLICT_FREE_COMMITTED, /* no conflicts: memory is as every order leaves it */
+    CONFLICT_FREE_RETRY,     /* memory is restored; try again, now that more sites are tagged */
+    CONFLICT_FREE_FAILED,    /* memory is restored; there was a conflict, or a fault */
 };
 enum { TAG_LOADS, TAG_REDUCTIONS, TAG_STORES, TAG_KINDS, TAG_ALL = 3 };
 struct deferred_log;

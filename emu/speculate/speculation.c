@@ -115,7 +115,7 @@ enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const st
         if (end == CONFLICT_FREE_COMMITTED)
             return log ? EMU_DEFERRED_REDUCTIONS : EMU_CONFLICT_FREE;
         counts->instructions = counts->thread_instructions = 0;
-        if (end == CONFLICT_FREE_ROLLED_BACK) break;
+        if (end == CONFLICT_FREE_FAILED) break;
     }
     k->conflicts[by_thread]++;
     return EMU_ROLLED_BACK;
