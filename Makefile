@@ -178,6 +178,7 @@ $(foreach isa,$(ISAS),$(eval $(call ops_rule,$(isa))))
 $B/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+$B/suites/ptx.o: $(wildcard suites/ptx/*.ptx) # taken in by the assembler
 # The table of GPUs is compiled from their files, by the readers that the program has.
 GPU_FILES := $(sort $(wildcard model/gpus/*.yaml)) $(wildcard model/counters/*.yaml model/timing/*.yaml)
 GPU_READERS := $(patsubst %.c,$B/%.o,tools/compile_gpus.c $(wildcard base/*.c) $(addprefix model/,counter_fit_file.c \
