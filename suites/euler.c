@@ -23,7 +23,7 @@ static struct state state_of(const float *v, size_t stride)
     for (size_t i = 0; i < 3; i++) {
         s.momentum[i] = v[(1 + i) * stride];
         s.velocity[i] = s.momentum[i] / s.density;
-        squares += s.velocity[i] * s.velocity[i];
+        squares = fmaf(s.velocity[i], s.velocity[i], squares);
     }
     s.pressure = (gamma_of_air - 1) * (s.energy - 0.5F * s.density * squares);
     s.speed = sqrtf(squares);
@@ -35,23 +35,27 @@ static void add_face(const struct state *a, const struct state *b, const float *
                      float *sum)
 {
     if (viscous) {
-        const float squares = n[0] * n[0] + n[1] * n[1] + n[2] * n[2];
+        float squares = 0;
+        for (int i = 0; i < 3; i++) squares = fmaf(n[i], n[i], squares);
         const float k = -sqrtf(squares) * smoothing * 0.5F *
                         (a->speed + b->speed + a->sound + b->sound);
-        sum[0] += k * (a->density - b->density);
-        for (int i = 0; i < 3; i++) sum[1 + i] += k * (a->momentum[i] - b->momentum[i]);
-        sum[4] += k * (a->energy - b->energy);
+        sum[0] = fmaf(k, a->density - b->density, sum[0]);
+        for (int i = 0; i < 3; i++)
+            sum[1 + i] = fmaf(k, a->momentum[i] - b->momentum[i], sum[1 + i]);
+        sum[4] = fmaf(k, a->energy - b->energy, sum[4]);
     }
     for (int i = 0; i < 3; i++) {
         const float k = 0.5F * n[i];
-        sum[0] += k * (b->momentum[i] + a->momentum[i]);
+        sum[0] = fmaf(k, b->momentum[i] + a->momentum[i], sum[0]);
         for (int j = 0; j < 3; j++) {
-            float through = b->velocity[i] * b->momentum[j] + a->velocity[i] * a->momentum[j];
+            float through = fmaf(b->velocity[i], b->momentum[j], a->velocity[i] * a->momentum[j]);
             if (i == j) through += b->pressure + a->pressure;
-            sum[1 + j] += k * through;
+            sum[1 + j] = fmaf(k, through, sum[1 + j]);
         }
-        sum[4] += k * (b->velocity[i] * (b->energy + b->pressure) +
-                       a->velocity[i] * (a->energy + a->pressure));
+        sum[4] = fmaf(k,
+                      fmaf(b->velocity[i], b->energy + b->pressure,
+                           a->velocity[i] * (a->energy + a->pressure)),
+                      sum[4]);
     }
 }
 
@@ -67,7 +71,7 @@ static void host_flux(const struct mesh *m, const float *variable, float *flux)
             float n[3];
             for (size_t i = 0; i < 3; i++) n[i] = m->normal[(f * 3 + i) * elements + e];
             if (other == WALL) {
-                for (int i = 0; i < 3; i++) sum[1 + i] += n[i] * a.pressure;
+                for (int i = 0; i < 3; i++) sum[1 + i] = fmaf(n[i], a.pressure, sum[1 + i]);
             } else {
                 const struct state b = other < 0 ? far : state_of(&variable[other], elements);
                 add_face(&a, &b, n, other >= 0, sum);
@@ -149,7 +153,8 @@ void suite_run_euler(struct suite_context *ctx)
     CUdeviceptr now = suite_upload(ctx, variable, bytes), before = suite_alloc(ctx, bytes);
     CUdeviceptr fluxes = suite_alloc(ctx, bytes);
     CUdeviceptr factors = suite_alloc(ctx, elements * sizeof(float));
-    suite_constant(ctx, "far_field", m.far_field, sizeof m.far_field);
+    const struct state far = state_of(m.far_field, 1);
+    suite_constant(ctx, "far_field", &far, sizeof far);
     const struct suite_dim grid = suite_1d((unsigned)suite_blocks(elements, BLOCK));
     for (size_t step = suite_pick(ctx, 2, 8, 40); step > 0; step--) {
         suite_check(ctx, cuMemcpyDtoD(before, now, bytes));

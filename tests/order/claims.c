@@ -15,6 +15,7 @@ Test(claims, reasons_that_end_quanta)
         {"hotspot", "gpudet.end.barrier"},   {"stencil_3d", "gpudet.end.barrier"},
         {"mandelbrot", "gpudet.end.limit"},  {"spmv_vector", "gpudet.end.exit"},
         {"hash_probe", "gpudet.end.atomic"}, {"histogram_global", "gpudet.end.atomic"},
+        {"srad", "gpudet.end.barrier"},
     };
     static const char *const reasons[] = {"gpudet.end.barrier", "gpudet.end.limit",
                                           "gpudet.end.exit", "gpudet.end.atomic"};
