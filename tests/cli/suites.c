@@ -5,6 +5,7 @@
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,22 +218,20 @@ static void spoil(void *self, const char *kernel, const struct emu_launch *launc
 Test(suites, a_wrong_bit_is_noticed, .timeout = 300)
 {
     /* Sums of floats in any order have only bounds, so there it is a bit of the exponent. */
-    static const char *const names[][24] = {
-        {"saxpy",        "sgemm_16",
-         "aes",          "nbody",
-         "hotspot",      "scan_blocks",
-         "mandelbrot",   "reduce_shuffle",
-         "bank",         "transpose_tiled",
-         "spmv_vector",  "racey_global",
-         "racey_shared", "order_exchange",
-         "order_mixed",  "append",
-         "scatter_last", "sum_lock",
-         "coulomb",      "euler",
-         "libor",        "srad"},
-        {"index_add", "segment_sum", "conv_gradient", "pagerank"}};
-    for (size_t k = 0; k < 2; k++)
-        for (const char *const *name = names[k]; *name; name++) {
-            size_t byte = 3 * k;
+    static const struct {
+        size_t byte;
+        const char *names[19];
+    } rows[] = {
+        {0,
+         {"saxpy", "sgemm_16", "aes", "nbody", "hotspot", "scan_blocks", "mandelbrot",
+          "reduce_shuffle", "bank", "transpose_tiled", "spmv_vector", "racey_global",
+          "racey_shared", "order_exchange", "order_mixed", "append", "scatter_last", "sum_lock"}},
+        {0, {"coulomb", "euler", "libor", "srad"}},
+        {3, {"index_add", "segment_sum", "conv_gradient", "pagerank"}},
+    };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (const char *const *name = rows[k].names; *name; name++) {
+            size_t byte = rows[k].byte;
             cuda_device_configure(&(struct emu_config){.threads = 1});
             cuda_device_watch(&(struct cuda_watch){.self = &byte, .after = spoil});
             struct suite_result r = suite_run(
@@ -240,6 +239,88 @@ Test(suites, a_wrong_bit_is_noticed, .timeout = 300)
             cr_expect(!r.passed && r.error == CUDA_SUCCESS, "%s", *name);
         }
     cuda_device_watch(NULL);
+}
+
+/* Values and derivatives of libor, as its second kernel leaves them. */
+enum { LIBOR_PATHS = 256 };
+struct libor_result {
+    float value[LIBOR_PATHS], shift[LIBOR_PATHS];
+    unsigned found; /* arrays */
+};
+
+static void copy_libor(void *self, const char *kernel, const struct emu_launch *launch,
+                       const struct emu_report *report)
+{
+    struct libor_result *r = self;
+    (void)launch, (void)report;
+    if (strcmp(kernel, "libor_greeks") != 0) return;
+    struct emu *e = cuda_device_emu();
+    for (size_t i = 0; i < emu_allocation_count(e); i++) {
+        struct emu_allocation a = emu_allocation_at(e, i);
+        if (a.constant || !a.live || a.size != sizeof r->value) continue;
+        const void *bytes = emu_bytes(e, a.address, a.size);
+        const unsigned n = r->found++;
+        if (n < 2) memcpy(n == 0 ? r->value : r->shift, bytes, a.size);
+    }
+}
+
+/* The discounted value of a path in double, all initial rates being `first`; suites/kernels/libor.cu has the model. */
+static double libor_path(unsigned path, double first)
+{
+    enum { RATES = 80, STEPS = 40 };
+    static const unsigned maturity[] = {4, 8, 20, 28, 40};
+    double rate[RATES], bond[STEPS], annuity[STEPS], value = 0;
+    for (unsigned i = 0; i < RATES; i++) rate[i] = first;
+    for (unsigned n = 0; n < STEPS; n++) {
+        uint32_t h = 1 + path * 0x9e3779b9U + n * 0x85ebca6bU; /* data seed 1 */
+        h = (h ^ h >> 16) * 0x7feb352dU;
+        h = (h ^ h >> 15) * 0x846ca68bU;
+        h ^= h >> 16;
+        const double z = ((h & 255) + (h >> 8 & 255) + (h >> 16 & 255) + (h >> 24) - 510.0) / 147.8;
+        double drift = 0;
+        for (unsigned i = n + 1; i < RATES; i++) {
+            const double sigma = 0.2 + 0.001 * ((i - n - 1) % 7);
+            drift += 0.25 * sigma * rate[i] / (1 + 0.25 * rate[i]);
+            rate[i] *= exp(0.25 * sigma * drift + sigma * (0.5 * z - 0.125 * sigma));
+        }
+    }
+    double b = 1, sum = 0;
+    for (unsigned n = 0; n < STEPS; n++) {
+        b /= 1 + 0.25 * rate[STEPS + n];
+        sum += 0.25 * b;
+        bond[n] = b;
+        annuity[n] = sum;
+    }
+    for (unsigned i = 0; i < 15; i++) {
+        const unsigned m = maturity[i / 3] - 1;
+        const double swap = bond[m] + (0.045 + 0.005 * (i % 3)) * annuity[m] - 1;
+        if (swap < 0) value -= 100 * swap;
+    }
+    for (unsigned n = 0; n < STEPS; n++) value /= 1 + 0.25 * rate[n];
+    return value;
+}
+
+/* The workload's host computes the derivatives as its kernel does; here they are differences. */
+Test(suites, libor_derivatives_are_those_of_the_values)
+{
+    static struct libor_result got;
+    cuda_device_configure(&(struct emu_config){.threads = 1});
+    cuda_device_watch(&(struct cuda_watch){.self = &got, .after = copy_libor});
+    const struct suite_result r = suite_run(suite_find("libor"),
+                                            &(struct suite_options){.seed = 1});
+    cuda_device_watch(NULL);
+    cr_assert(r.passed && got.found == 2, "%s, %u arrays", r.message, got.found);
+    unsigned worth = 0;
+    for (unsigned p = 0; p < LIBOR_PATHS; p++) {
+        const double h = 1e-6, below = libor_path(p, 0.05 - h), above = libor_path(p, 0.05 + h);
+        cr_expect_float_eq((double)got.value[p], (below + above) / 2, 1e-3 + 1e-4 * above,
+                           "value of path %u", p);
+        const double slope = (above - below) / (2 * h);
+        cr_expect_float_eq((double)got.shift[p], slope, 0.1 + 1e-3 * fabs(slope),
+                           "derivative of path %u: %g, not %g", p, (double)got.shift[p], slope);
+        worth += above > 0;
+    }
+    cr_expect(worth > LIBOR_PATHS / 8, "%u paths are worth something", worth);
 }
 
 Test(suites, bfs_takes_a_graph)
