@@ -9,7 +9,7 @@ __constant__ int maturity[SWAPTIONS];
 
 #define DELTA 0.25f // years between rates
 
-// Operations that have one result on every machine: within 2 units in the last place of exp(x) for |x| < 80.
+// Operations that have one result on every machine: within 3 units in the last place of exp(x) for |x| < 80.
 static __device__ float exponential(float x)
 {
     const float k = rintf(x * 1.44269504f);

@@ -1,6 +1,7 @@
 // Speckle reducing anisotropic diffusion of an image (Yu and Acton, 2002). One kernel computes for each pixel the
-// differences to its neighbours and the diffusion coefficient, one changes the image. As in the programs of the time, the
-// neighbours of a tile, the tile and the results pass through shared memory one after another, with a barrier behind each.
+// differences to its neighbours and the diffusion coefficient, one changes the image. As in Rodinia's
+// program, the neighbours of a tile, the tile and the results pass through shared memory one after another, with a barrier
+// behind each.
 // The image is treated as if the pixels beyond its edge were those at the edge. Its sides are multiples of B.
 enum { B = 16 };
 
