@@ -73,9 +73,9 @@ say "heddle run --fidelity: which results PTX leaves to the hardware"
 say "heddle run --memory-map: the memory of saxpy on four devices, in blocks and interleaved"
 for map in block interleave:256; do ./heddle run suite:saxpy:small --memory-map "$map" | tail -1; done
 
-say "heddle reproduce: a figure of the DAB paper, and its verdicts"
-./heddle reproduce dab-3 --output build/demo/reproduce 2>/dev/null || true
-echo "the figure: build/demo/reproduce/index.html"
+say "heddle reproduce: a figure of each paper, and its verdicts"
+./heddle reproduce thesis-4.2 dab-3 --output build/demo/reproduce 2>/dev/null || true
+echo "the figures: build/demo/reproduce/index.html"
 
 say "heddle check: a CUDA program, as nvcc built it, whose queue of a graph's nodes has no one order"
 make -s build/programs/graphs
