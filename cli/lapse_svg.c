@@ -1,6 +1,7 @@
 /* The time lapse as a figure for papers: of each run its longest launch, all below each other on one axis of time. A
- * panel has a row for each SM, darker where it issued more instructions per cycle, as figures 5.1 to 5.4 of Jooybar's
- * thesis; red marks above are commit modes and flushes. Below is what schedulers did, stacked. */
+ * panel has a row for each SM, darker where it issued more instructions per cycle, and a vertical line where a quantum
+ * begins, as figures 5.1 to 5.4 of Jooybar's thesis; red marks above are commit modes and flushes. Below is what
+ * schedulers did, stacked. */
 #include "cli/lapse_outputs.h"
 
 #include "base/buf.h"
@@ -128,6 +129,21 @@ static void put_modes(struct buf *b, const struct time_lapse *t)
     }
 }
 
+/* A line for each begin of a parallel mode; of those that would touch, the first. */
+static void put_quanta(struct buf *b, const struct time_lapse *t, double height)
+{
+    double last = -INFINITY;
+    for (size_t i = 0; i < t->span_count; i++) {
+        const struct lapse_span *s = &t->spans[i];
+        if (s->mode != LAPSE_PARALLEL || s->begin - last < 2 * t->cycles / WIDTH) continue;
+        last = s->begin;
+        buf_printf(b,
+                   "<path d=\"M%.1f 0v%.1f\" stroke=\"#cc3311\" stroke-width=\"0.6\" "
+                   "vector-effect=\"non-scaling-stroke\"/>\n",
+                   s->begin, height);
+    }
+}
+
 static void launch(void *self, const struct lapse_launch *l)
 {
     struct figure *f = ((struct lapse_file *)self)->own;
@@ -148,6 +164,7 @@ static void launch(void *self, const struct lapse_launch *l)
     buf_puts(&p->body, "<g transform=\"scale(@,1)\" shape-rendering=\"crispEdges\">\n");
     put_modes(&p->body, t);
     put_cells(&p->body, t, height);
+    put_quanta(&p->body, t, height);
     put_stack(&p->body, t, height + 10);
     buf_puts(&p->body, "</g>\n");
 }

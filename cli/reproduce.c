@@ -141,8 +141,10 @@ static int run_and_write(struct request *q, const char *recorded)
 {
     struct reproduce *r = &q->all;
     if (!reproduce_cells_name(r)) return EXIT_USAGE;
-    const int status = reproduce_cells_run(r);
-    if (status == EXIT_USAGE || !reproduce_write(r)) return EXIT_USAGE;
+    int status = reproduce_cells_run(r);
+    if (status == EXIT_USAGE) return status;
+    if (status == EXIT_FINE) status = reproduce_lapses_run(r);
+    if (!reproduce_write(r)) return EXIT_USAGE;
     if (!r->quiet) reproduce_print(r);
     if (status != EXIT_FINE) return status;
     return reproduce_worse(r, recorded) ? EXIT_DIFFERS : EXIT_FINE;

@@ -6,7 +6,7 @@
  * programs, orders, and *claims*: what the paper says, the number it gives, and a formula over what was measured.
  * reproduce_items.c reads the list, reproduce_cells.c makes cells of it as a sweep does (cli/sweep.h: processes, journal,
  * resuming) and reads what was measured, reproduce_formula.c computes, reproduce_verdict.c judges, reproduce_page.c and
- * reproduce_svg.c write. Nothing here depends on the number of processes. */
+ * reproduce_svg.c write. Time lapses are made by reproduce_lapse.c. Nothing here depends on the number of processes. */
 #ifndef HEDDLE_CLI_REPRODUCE_H
 #define HEDDLE_CLI_REPRODUCE_H
 
@@ -61,6 +61,16 @@ struct reproduce_series {
     struct piece formula; /* evaluated for each target */
 };
 
+/* A time lapse: heat maps of SMs by time, one for each order, below each other. `heddle report --svg` draws it. */
+struct reproduce_lapse {
+    const char *name; /* of its file, behind the item's id */
+    uint32_t target;  /* of the item */
+    uint32_t *orders; /* of the item */
+    size_t order_count;
+    uint32_t interval; /* cycles */
+    const char *svg;   /* the figure; NULL: it could not be made, or not yet */
+};
+
 struct reproduce_item {
     const char *id, *place, *title, *text;
     bool slow;   /* not part of --quick */
@@ -77,6 +87,8 @@ struct reproduce_item {
     const char *unit;          /* of its figure */
     struct reproduce_series *series;
     size_t series_count; /* 0: no figure */
+    struct reproduce_lapse *lapses;
+    size_t lapse_count;
 };
 
 struct reproduce {
@@ -108,6 +120,9 @@ bool reproduce_cells_name(struct reproduce *r);
 /* Runs what is missing and reads the numbers; an exit code. */
 int reproduce_cells_run(struct reproduce *r);
 void reproduce_cells_free(struct reproduce *r);
+/* Makes the time lapses of the chosen items that the folder does not have yet, and reads all. EXIT_USAGE after a message
+ * that names the command that failed. */
+int reproduce_lapses_run(struct reproduce *r);
 /* What was measured in a run; NULL: it failed. */
 const struct json_t *reproduce_numbers(const struct reproduce *r, const struct reproduce_item *i,
                                        uint32_t target, uint32_t order, uint64_t seed);

@@ -159,6 +159,14 @@ static bool read_sets(struct reproduce *r, struct diags *d, struct reproduce_ite
     return true;
 }
 
+/* A name of files and of a field of claims.csv. */
+static bool is_id(const char *id)
+{
+    for (const char *c = id; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c)) return false;
+    return *id && *id != '.';
+}
+
 /* ---- claims and figures ----------------------------------------------------------------------------- */
 
 static bool read_kind(struct diags *d, const struct yaml *v, struct reproduce_claim *c)
@@ -247,6 +255,62 @@ static bool read_figure(struct reproduce *r, struct diags *d, struct reproduce_i
     return ok;
 }
 
+static bool read_lapse_orders(struct reproduce *r, struct diags *d,
+                              const struct reproduce_item *item, const struct yaml *list,
+                              struct reproduce_lapse *l)
+{
+    if (!wants(d, list, YAML_LIST, "'orders' is a list: [NAME, ...]")) return false;
+    l->orders = arena_array(r->arena, uint32_t, list->count + 1);
+    for (const struct yaml *v = list->first; v; v = v->next) {
+        uint32_t o = 0;
+        while (o < item->order_count && !piece_is(v->text, item->orders[o].name)) o++;
+        if (o == item->order_count) {
+            diag_error(d, v->text.at, v->text.length, "the item has no order '%.*s'",
+                       (int)v->text.length, v->text.text);
+            return false;
+        }
+        l->orders[l->order_count++] = o;
+    }
+    return true;
+}
+
+static bool read_lapse(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                       const struct yaml *map)
+{
+    enum { TARGET, LAPSE_ORDERS, INTERVAL, LAPSE_KEYS };
+    static const char *const keys[] = {"target", "orders", "interval"};
+    struct reproduce_lapse *l = &item->lapses[item->lapse_count++];
+    *l = (struct reproduce_lapse){.name = key_of(r, map), .target = REPRODUCE_NO_TARGET};
+    if (!wants(d, map, YAML_MAP, "a time lapse is a map")) return false;
+    for (const struct yaml *v = map->first; v; v = v->next)
+        switch (key_among(d, v, keys, LAPSE_KEYS, "a time lapse")) {
+        case TARGET:
+            for (uint32_t t = 0; t < item->target_count; t++)
+                if (piece_is(v->text, item->targets[t].name)) l->target = t;
+            break;
+        case LAPSE_ORDERS:
+            if (!read_lapse_orders(r, d, item, v, l)) return false;
+            break;
+        case INTERVAL: l->interval = (uint32_t)strtoul(text_of(r, v), NULL, 10); break;
+        default: return false;
+        }
+    if (is_id(l->name) && l->target != REPRODUCE_NO_TARGET && l->order_count && l->interval)
+        return true;
+    diag_error(d, map->key.at, map->key.length,
+               "a time lapse wants a name of letters and digits, 'target', a target of the item, "
+               "'orders' and 'interval', cycles");
+    return false;
+}
+
+static bool read_lapses(struct reproduce *r, struct diags *d, struct reproduce_item *item,
+                        const struct yaml *map)
+{
+    bool ok = wants(d, map, YAML_MAP, "'lapse' is a map: NAME: {target, orders, interval}");
+    item->lapses = arena_array(r->arena, struct reproduce_lapse, map->count + 1);
+    for (const struct yaml *v = map->first; v && ok; v = v->next) ok = read_lapse(r, d, item, v);
+    return ok;
+}
+
 static bool read_measure(struct diags *d, const struct yaml *v, struct reproduce_item *item)
 {
     static const char *const names[REPRODUCE_MEASURES] = {"estimate", "counts", "digest"};
@@ -273,11 +337,13 @@ enum item_key {
     ORDERS,
     SETS,
     FIGURE,
+    LAPSE,
     CLAIMS,
     KEYS
 };
-static const char *const item_keys[KEYS] = {"id",  "place",   "title",  "text", "slow",   "measure",
-                                            "gpu", "targets", "orders", "sets", "figure", "claims"};
+static const char *const item_keys[KEYS] = {"id",      "place", "title",   "text",   "slow",
+                                            "measure", "gpu",   "targets", "orders", "sets",
+                                            "figure",  "lapse", "claims"};
 
 static bool read_key(struct reproduce *r, struct diags *d, struct reproduce_item *item, int key,
                      const struct yaml *v)
@@ -294,16 +360,9 @@ static bool read_key(struct reproduce *r, struct diags *d, struct reproduce_item
     case ORDERS: return read_orders(r, d, item, v);
     case SETS: return read_sets(r, d, item, v);
     case FIGURE: return read_figure(r, d, item, v);
+    case LAPSE: return read_lapses(r, d, item, v);
     default: return read_claims(r, d, item, v);
     }
-}
-
-/* A name of files and of a field of claims.csv. */
-static bool is_id(const char *id)
-{
-    for (const char *c = id; *c; c++)
-        if (!isalnum((unsigned char)*c) && !strchr("-_.", *c)) return false;
-    return *id && *id != '.';
 }
 
 static bool read_item(struct reproduce *r, struct diags *d, const struct yaml *map)

@@ -237,6 +237,8 @@ static void html_item(const struct reproduce *r, const struct reproduce_item *i,
         buf_puts(b, "</figure>\n");
         html_table(r, i, b);
     }
+    for (size_t k = 0; k < i->lapse_count; k++)
+        buf_printf(b, "<figure>\n%s</figure>\n", i->lapses[k].svg ? i->lapses[k].svg : "");
     if (!i->claim_count) return;
     buf_puts(b, "<table><tr><th>Claim</th><th>The paper says</th><th>Paper</th><th>Here</th>"
                 "<th>Of one seed</th><th>Verdict</th><th>Why</th></tr>\n");
@@ -263,6 +265,9 @@ static void markdown_item(const struct reproduce *r, const struct reproduce_item
     if (i->target_count) buf_putc(b, '\n');
     put_targets(r, i, b);
     if (i->series_count) buf_printf(b, "\n![%s](figures/%s.svg)\n", i->title, i->id);
+    for (size_t k = 0; k < i->lapse_count; k++)
+        buf_printf(b, "\n![%s: %s](figures/%s-%s.svg)\n", i->title, i->lapses[k].name, i->id,
+                   i->lapses[k].name);
     if (!i->claim_count) return;
     buf_puts(
         b,
@@ -322,6 +327,25 @@ static const char markdown_head[] =
 
 /* ---- all ---------------------------------------------------------------------------------------------- */
 
+/* figures/ITEM.svg and figures/ITEM-NAME.svg */
+static bool write_figures(const struct reproduce *r, const struct reproduce_item *item)
+{
+    struct buf svg = {0};
+    bool ok = true;
+    reproduce_svg(r, item, &svg);
+    if (svg.size) ok = write_text(r, "figures", item->id, ".svg", &svg);
+    for (size_t k = 0; k < item->lapse_count && ok; k++) {
+        const struct reproduce_lapse *l = &item->lapses[k];
+        char suffix[120];
+        buf_free(&svg);
+        buf_puts(&svg, l->svg ? l->svg : "");
+        snprintf(suffix, sizeof suffix, "-%s.svg", l->name);
+        if (svg.size) ok = write_text(r, "figures", item->id, suffix, &svg);
+    }
+    buf_free(&svg);
+    return ok;
+}
+
 bool reproduce_write(const struct reproduce *r)
 {
     struct buf csv = {0}, html = {0}, markdown = {0};
@@ -336,14 +360,10 @@ bool reproduce_write(const struct reproduce *r)
     buf_puts(&markdown, ".\n");
     for (size_t i = 0; i < r->count && ok; i++) {
         const struct reproduce_item *item = &r->items[i];
-        struct buf svg = {0};
         if (!item->chosen) continue;
         html_item(r, item, &html);
         markdown_item(r, item, &markdown);
-        reproduce_svg(r, item, &svg);
-        if (svg.size) ok = write_text(r, "figures", item->id, ".svg", &svg);
-        ok = ok && write_data(r, item);
-        buf_free(&svg);
+        ok = write_figures(r, item) && write_data(r, item);
     }
     buf_puts(&html, "</body></html>\n");
     ok = ok && write_text(r, "", "claims", ".csv", &csv) &&

@@ -38,19 +38,21 @@ extern "C" __global__ void aes(unsigned blocks, const unsigned *te_in, const uns
     out[b] = make_uint4(t[0], t[1], t[2], t[3]);
 }
 
-// A thread has one column of a block. Columns are exchanged through shared memory, so a round has two barriers: one
-// before others read what was stored, one before it is stored to again. A CTA has 64 blocks.
+// A thread has one column of a block. Columns are exchanged through shared memory. Rounds take turns with two copies of
+// the state, so a round has one barrier: a copy is stored to again only after the barrier of the other. A CTA has 64
+// blocks.
 extern "C" __global__ void aes_columns(unsigned blocks, const unsigned *te_in, const unsigned *sbox_in,
                                        const unsigned *in, unsigned *out)
 {
-    __shared__ unsigned te[256], sbox[256], state[256];
+    __shared__ unsigned te[256], sbox[256], states[2][256];
     unsigned t = threadIdx.x, c = t % 4, first = t - c;
     te[t] = te_in[t];
     sbox[t] = sbox_in[t];
     unsigned i = blockIdx.x * blockDim.x + t;
     unsigned own = i < 4 * blocks ? in[i] ^ round_keys[c] : 0;
-#pragma unroll 1
+#pragma unroll
     for (int r = 1; r <= ROUNDS; r++) {
+        unsigned *state = states[r % 2];
         state[t] = own;
         __syncthreads();
         unsigned s1 = state[first + (c + 1) % 4], s2 = state[first + (c + 2) % 4];
@@ -62,7 +64,6 @@ extern "C" __global__ void aes_columns(unsigned blocks, const unsigned *te_in, c
             own = sbox[own & 255] | sbox[s1 >> 8 & 255] << 8 | sbox[s2 >> 16 & 255] << 16 |
                   sbox[s3 >> 24] << 24;
         own ^= round_keys[4 * r + c];
-        __syncthreads();
     }
     if (i < 4 * blocks) out[i] = own;
 }

@@ -141,6 +141,14 @@ Test(reproduce, errors_name_the_place_and_the_nearest, .timeout = 120)
         {HEAD "  claims: {c: {paper: 1, value: 'mean[all](cycles@native)'}}\n", "no such set"},
         {HEAD "  claims: {c: {paper: 1, value: (1 + 2}}\n", "')' is missing"},
         {HEAD "  claims: {c: {paper: about one, value: '1'}}\n", "2.05, 2..4"},
+        {HEAD "  lapse: {m: {target: A, orders: [gpudet], interval: 500}}\n", "no order 'gpudet'"},
+        {HEAD "  lapse: {m: {target: C, orders: [native], interval: 500}}\n",
+         "a time lapse wants a name"},
+        {HEAD "  lapse: {'../m': {target: A, orders: [native], interval: 500}}\n",
+         "a time lapse wants a name"},
+        {HEAD "  lapse: {m: {target: A, orders: [native], interval: 0}}\n",
+         "a time lapse wants a name"},
+        {HEAD "  lapse: {m: {target: A, order: native}}\n", "did you mean 'orders'?"},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         command_write("list.yaml", lists[i].text);
@@ -170,6 +178,7 @@ static const char three[] =
     "- id: a\n  gpu: gtx480\n  targets: {A: suite:reduce_atomic, B: suite:saxpy}\n"
     "  orders: {nondet: {order: 'random:strategy=uniform', seeds: 1-3}, gpudet: gpudet}\n"
     "  figure: {unit: time, series: {G: cycles@gpudet / cycles@nondet}}\n"
+    "  lapse: {map: {target: A, orders: [gpudet], interval: 100}}\n"
     "  claims: {mean: {paper: 1.1, kind: ratio, value: mean(cycles@gpudet / cycles@nondet)}}\n"
     "- id: b\n  gpu: titanv\n  targets: {A: suite:reduce_atomic}\n  measure: digest\n"
     "  orders: {dab: {order: dab, seeds: 1-3}}\n"
@@ -187,8 +196,9 @@ static bool start_and_kill(uint32_t milliseconds)
 /* claims.csv, data and page: the same for one and for 16 jobs, and after kills. */
 Test(reproduce, outputs_do_not_depend_on_jobs_or_kills, .timeout = 600)
 {
-    static const char *const files[] = {"claims.csv", "claims.md",  "index.html",   "data/a.csv",
-                                        "data/b.csv", "data/c.csv", "figures/a.svg"};
+    static const char *const files[] = {"claims.csv",    "claims.md",        "index.html",
+                                        "data/a.csv",    "data/b.csv",       "data/c.csv",
+                                        "figures/a.svg", "figures/a-map.svg"};
     struct buf out = {0};
     command_write("three.yaml", three);
     cr_assert_eq(run("--items three.yaml -o one --jobs 1", &out), 0, "%s", out.data);
@@ -212,6 +222,34 @@ Test(reproduce, outputs_do_not_depend_on_jobs_or_kills, .timeout = 600)
     /* Nothing is left to run. */
     cr_assert_eq(run("--items three.yaml -o killed", &out), 0, "%s", out.data);
     cr_expect(!strstr(out.data, "of 8 cells"), "%s", out.data);
+    buf_free(&out);
+}
+
+/* A time lapse has a vertical line for each quantum of its orders, whose number is counted apart from it. */
+Test(reproduce, a_time_lapse_has_a_line_for_each_quantum, .timeout = 120)
+{
+    command_write("list.yaml",
+                  "items:\n- id: lapse\n  gpu: gtx480\n  targets: {A: suite:reduce_shared}\n"
+                  "  orders: {base: 'gpudet:bta=off', gpudet: gpudet}\n"
+                  "  lapse: {A: {target: A, orders: [base, gpudet], interval: 500}}\n"
+                  "  claims: {q: {paper: 1, kind: exact, value: 'gpudet.quanta@base[A] + "
+                  "gpudet.quanta@gpudet[A]'}}\n");
+    struct buf out = {0};
+    cr_assert_eq(run("--items list.yaml -o out --quiet", &out), 0, "%s", out.data);
+    char *svg = read_file("out/figures/lapse-A.svg"), *csv = read_file("out/claims.csv");
+    char *page = read_file("out/index.html"), *text = read_file("out/claims.md");
+    const char *claim = strstr(csv, "lapse/q,1,");
+    unsigned long lines = 0;
+    for (const char *at = svg; (at = strstr(at, "non-scaling-stroke")); at++) lines++;
+    cr_assert(claim, "%s", csv);
+    cr_expect_gt(lines, 2);
+    cr_expect_eq(lines, strtoul(claim + strlen("lapse/q,1,"), NULL, 10), "%lu: %s", lines, claim);
+    cr_expect(strstr(page, svg) != NULL);
+    cr_expect(strstr(text, "](figures/lapse-A.svg)"), "%s", text);
+    free(svg);
+    free(csv);
+    free(page);
+    free(text);
     buf_free(&out);
 }
 
