@@ -10,7 +10,7 @@ typedef uint32_t rel[EVENTS];
 struct event {
     uint8_t thread, location, value;
     int16_t from, result;
-    bool reads, writes, fence, sc, arrives, waits, strong, acquires, releases, adds;
+    bool reads, writes, fence, sc, arrives, waits, strong, acquires, releases, adds, reduces;
     uint8_t scope, barrier; /* which barrier of its thread */
 };
 struct execution {
@@ -84,6 +84,7 @@ static void add_op(struct execution *x, uint32_t thread, const struct litmus_op 
     e->result = op->result;
     e->reads = op->kind != LITMUS_STORE;
     e->writes = op->kind != LITMUS_LOAD;
+    e->reduces = op->kind == LITMUS_REDUCE;
     e->adds = op->kind == LITMUS_ADD || op->kind == LITMUS_REDUCE;
 }
 
@@ -176,10 +177,11 @@ static bool is_release_pattern(const struct execution *x, uint32_t first, uint32
                           (f->fence || f->location == e->location));
 }
 
+/* PTX 8.8: a reduction reads, but this read forms no acquire pattern with a later fence. */
 static bool is_acquire_pattern(const struct execution *x, uint32_t r, uint32_t last)
 {
     const struct event *f = &x->e[last], *e = &x->e[r];
-    if (!f->acquires || !e->reads || !e->strong) return false;
+    if (!f->acquires || !e->reads || !e->strong || e->reduces) return false;
     return last == r || (has(x->po, r, last) && f->thread == e->thread &&
                          (f->fence || f->location == e->location));
 }
@@ -199,7 +201,8 @@ static bool synchronizes(const struct execution *x, const rel obs, uint32_t a, u
     return false;
 }
 
-/* Causality order: base causality order, and observation followed by base causality order. */
+/* Causality order: base causality order, and observation followed by base causality order. A
+ * reduction is no read operation: observation goes through it, but does not end in it. */
 static void causality(const struct execution *x, rel base, rel cause)
 {
     rel obs;
@@ -212,7 +215,7 @@ static void causality(const struct execution *x, rel base, rel cause)
     memcpy(cause, base, sizeof(rel));
     for (uint32_t a = 0; a < x->n; a++)
         for (uint32_t z = 0; z < x->n; z++)
-            if (has(obs, a, z)) cause[a] |= base[z];
+            if (has(obs, a, z) && !x->e[z].reduces) cause[a] |= base[z];
 }
 
 /* Coherence order as far as it is determined: morally strong writes, and those in causality order. false: it contradicts
