@@ -66,10 +66,9 @@ static inline void race_load_epochs(struct access *k)
     k->known_event = k->own_event = 0;
 }
 
-typedef void access_followup(struct access *k, uint32_t mask, uint64_t at);
-/* Checks the access; then hands each group of lanes that access the same bytes to `followup` (NULL
- * is allowed), unless a fast path for weak words has done all. `size`: bytes of a lane. */
-void race_check_lanes(struct access *k, uint32_t size, access_followup *followup);
+/* Checks the access. `size`: bytes of a lane. `synchronises`: each group of lanes that access the
+ * same bytes acquires before its check and releases after it. */
+void race_check_lanes(struct access *k, uint32_t size, bool synchronises);
 
 /* report.c: reports two events; the first is of the lane that is checked. `n`: the cache entry of
  * the pair. */

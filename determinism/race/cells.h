@@ -163,16 +163,110 @@ static inline bool all_strong(const struct access *k, const struct tag_set *set)
     return set->cta == k->cta || (set->scope >= EMU_SCOPE_GPU && k->a->scope >= EMU_SCOPE_GPU);
 }
 
+static inline struct reported_pair *pair_with(const struct access *k, tag other)
+{
+    const uint32_t pc = k->a->pc, pc2 = k->events->list[other >> 5].pc;
+    return &k->r->reported[((pc << 16 ^ pc2) * 0x9e3779b1u >> 24) % REPORTED_PAIRS];
+}
+
+/* Whether the access's instruction and that of the tag are known to race. */
+static inline bool is_reported(const struct access *k, tag other)
+{
+    const struct reported_pair *n = pair_with(k, other);
+    return n->known && n->pc == k->a->pc && n->pc2 == k->events->list[other >> 5].pc;
+}
+
+/* ---- observation order
+ * --------------------------------------------------------------------------------- */
+
+/* PTX, "causality order": a write comes before what is ordered after a strong read that has
+ * observed it, although no synchronisation orders the two. So a thread may access a word weakly
+ * after it has read it strongly. This concerns that one write, not what its thread did before, so
+ * it is no matter of vector clocks. Before two accesses are reported, the log of strong accesses
+ * (strong_log.h) is searched for such a read. It observes the write that it read and, through
+ * read-modify-writes, those before. A reduction (red) passes observations on to those who read its
+ * result, but is no read itself (PTX, "operation types"). */
+
+/* Whether a read by `own` observes the write: it is morally strong with it, or of the same lane. */
+static bool observes(const struct access *k, tag own, tag write)
+{
+    const struct event *r = &k->events->list[own >> 5], *w = &k->events->list[write >> 5];
+    const uint32_t scope = r->scope < w->scope ? r->scope : w->scope;
+    if (r->width != w->width || (r->flags | w->flags) & ~EVENT_STRONG) return false;
+    if (r->cta == w->cta && r->warp == w->warp && own % LANES == write % LANES) return true;
+    if (!(r->flags & w->flags & EVENT_STRONG)) return false;
+    return r->cta == w->cta || scope >= EMU_SCOPE_GPU ||
+           (scope == EMU_SCOPE_CLUSTER && k->r->extent.cluster > 1 &&
+            emu_machine_cluster_cta(k->r->machine, r->cta, 0) ==
+                emu_machine_cluster_cta(k->r->machine, w->cta, 0));
+}
+
+/* Logs a strong access, after its check. An element of several cells is logged with its first one. */
+static inline void log_strong(const struct access *k, tag own, uint64_t address)
+{
+    if (address & (k->width - 1u) || k->a->flags & EMU_ASYNC) return;
+    strong_log_add(&k->shadow->strong, address << 1 | k->writes, own, k->writes);
+}
+
+/* Before a strong write: logs the cell's weak write, if it is alone, as its thread may continue
+ * it. */
+static inline void log_weak(const struct access *k, tag writes, uint64_t address)
+{
+    if (!writes || writes & TAG_SET || k->events->list[writes >> 5].flags & EVENT_STRONG) return;
+    log_strong(k, writes, address);
+}
+
+/* Whether one of the lanes that the tag names did it before the lane's access. */
+static bool any_happened_before(const struct access *k, tag who, uint32_t lane)
+{
+    const struct event *e = &k->events->list[who >> 5];
+    const uint32_t its_lane = who % LANES;
+    for (uint32_t m = e->mask ? e->mask << its_lane : 1u << its_lane; m; m &= m - 1)
+        if (happens_before(k, e, (uint32_t)__builtin_ctz(m), lane)) return true;
+    return false;
+}
+
+enum { SEARCH_MOST = 1 << 13 }; /* entries between a write and the end of the log, at its address */
+
+/* Whether a strong read that happened before the lane's access has observed the write. false if the
+ * log no longer has the write. */
+__attribute__((noinline)) static bool is_observed(const struct access *k, tag write, uint32_t lane,
+                                                  uint64_t address)
+{
+    const struct event *w = &k->events->list[write >> 5];
+    const struct strong_log *g = &k->shadow->strong;
+    const struct strong_entry *e;
+    uint32_t later[SEARCH_MOST], n = 0;
+    if (w->kind == EMU_LOAD || w->flags & (EVENT_PENDING | EVENT_MBARRIER) || k->noncoherent_read ||
+        k->a->flags & EMU_ASYNC || is_reported(k, write))
+        return false;
+    address &= ~(uint64_t)(w->width - 1u);
+    uint32_t i = strong_log_last(g, address << 1);
+    for (; (e = strong_log_entry(g, i)) && n < SEARCH_MOST; i = e->before) {
+        if (e->at >> 1 != address) continue;
+        if (e->at & 1 && e->who == write) break;
+        later[n++] = i;
+    }
+    while (e && n < SEARCH_MOST && n--) {
+        e = strong_log_entry(g, later[n]);
+        const struct event *next = &k->events->list[e->who >> 5];
+        const bool sees = next->kind != EMU_STORE && observes(k, e->who, write);
+        if (sees && next->kind != EMU_RED && any_happened_before(k, e->who, lane)) return true;
+        if (!(e->at & 1)) continue;
+        if (!sees) return false;
+        write = e->who;
+    }
+    return false;
+}
+
 /* ---- reports
  * ------------------------------------------------------------------------------------------ */
 
 static inline void report(struct access *k, tag own, tag other, uint32_t lane, uint64_t address)
 {
-    const uint32_t pc = k->a->pc, pc2 = k->events->list[other >> 5].pc;
-    struct reported_pair *n =
-        &k->r->reported[((pc << 16 ^ pc2) * 0x9e3779b1u >> 24) % REPORTED_PAIRS];
+    struct reported_pair *n = pair_with(k, other);
     k->reported = true;
-    if (n->known && n->pc == pc && n->pc2 == pc2) n->uncounted++;
+    if (is_reported(k, other)) n->uncounted++;
     else race_report(k, own, other, lane, address, n);
 }
 /* ---- cells
@@ -223,7 +317,8 @@ static uint32_t filter_tags(struct access *k, tag own, uint32_t lane, const tag 
         const bool subsumed = is_subsumed(k, e);
         const bool before = (strong ? prune && subsumed : true) &&
                             tag_happens_before(k, list[i], lane);
-        const bool keep = before ? !subsumed : strong;
+        /* Such an order does not go on over further strong reads, so the tag must stay. */
+        const bool keep = before ? !subsumed : strong || is_observed(k, list[i], lane, address);
         if (keep) left[n++] = list[i];
         else if (!before) report(k, own, list[i], lane, address);
     }
@@ -282,7 +377,9 @@ static bool keeps_all(struct access *k, tag own, tag *half, bool prune)
 static inline void race_with_one(struct access *k, tag own, uint32_t lane, tag other,
                                  uint64_t address)
 {
-    if (other != own && !tag_happens_before(k, other, lane)) report(k, own, other, lane, address);
+    if (other != own && !tag_happens_before(k, other, lane) &&
+        !is_observed(k, other, lane, address))
+        report(k, own, other, lane, address);
 }
 
 __attribute__((noinline)) static void race_with_set(struct access *k, tag own, uint32_t lane,
@@ -338,20 +435,24 @@ static void write_strongly(struct access *k, tag own, uint32_t lane, struct cell
     } else if (full && !k->has_vc) mark_full(k, shadow_set(k->shadow, cell->write));
 }
 
+static void write_cell_strongly(struct access *k, tag own, uint32_t lane, struct cell *cell,
+                                uint64_t address)
+{
+    log_weak(k, cell->write, address);
+    if (!cell->write && !cell->read) cell->write = own;
+    else if (cell->write != own || cell->read) {
+        const bool prune = should_prune(k, cell->write);
+        if (!add_strong(k, own, cell, prune)) write_strongly(k, own, lane, cell, prune, address);
+    }
+    log_strong(k, own, address);
+}
+
 static void write_cell(struct access *k, tag own, uint32_t lane, struct cell *cell,
                        uint64_t address)
 {
-    if (!cell->write && !cell->read) {
-        cell->write = own;
-        return;
-    }
-    if (cell->write == own && !cell->read) return;
-    if (!k->strong) {
-        write_weakly(k, own, lane, cell, address);
-        return;
-    }
-    const bool prune = should_prune(k, cell->write);
-    if (!add_strong(k, own, cell, prune)) write_strongly(k, own, lane, cell, prune, address);
+    if (k->strong) write_cell_strongly(k, own, lane, cell, address);
+    else if (!cell->write && !cell->read) cell->write = own;
+    else if (cell->write != own || cell->read) write_weakly(k, own, lane, cell, address);
 }
 
 /* Whether the set is full, and its first and last tag must stay (a cheap guess for all). */
@@ -404,13 +505,15 @@ static void read_cell(struct access *k, tag own, uint32_t mask, struct cell *cel
         for (uint32_t m = known ? 0 : mask; m; m &= m - 1) {
             const uint32_t l = (uint32_t)__builtin_ctz(m);
             if (morally_strong(k, &k->events->list[list[i] >> 5]) ||
-                (!k->noncoherent_read && tag_happens_before(k, list[i], l)))
+                (!k->noncoherent_read && tag_happens_before(k, list[i], l)) ||
+                is_observed(k, list[i], l, address))
                 continue;
             report(k, own, list[i], l, address);
             break;
         }
     }
     remember_read(k, own, cell);
+    if (k->strong && cell->write) log_strong(k, own, address);
 }
 
 static void touch(struct access *k, tag own, uint32_t mask, uint64_t address, uint32_t size)

@@ -168,7 +168,7 @@ static void replay(const struct access *now, const struct deferred_access *n)
         if (list[i].page->conflicting & list[i].lines) r->never_defer[n->pc] = true;
         stop_deferring(&list[i], kind_of_width(strong, n->size), strong);
     }
-    race_check_lanes(&k, n->size, NULL);
+    race_check_lanes(&k, n->size, false);
 }
 
 /* The lines with deferred accesses of other kinds. */

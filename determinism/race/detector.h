@@ -20,6 +20,9 @@
  * clock at once, and without, the next acquire fence does (PTX: "release and acquire patterns"). A
  * strong write replaces the clocks by those of the writer, and a read-modify-write adds to them.
  *
+ * Observation order. A strong read orders the write that it has read, and no more, before what
+ * follows it (cells.h, "observation order").
+ *
  * Files: race.c checks accesses against the shadow memory (history.h) with the rules of cells.h;
  * deferred.c puts off checks; sync.c has barriers, fences, releases, acquires, asynchronous copies
  * and mbarriers; release.c finds flags; launch.c begins and ends launches and CTAs; report.c writes
@@ -228,11 +231,15 @@ static inline struct vclock *thread_vclock(const struct cta *c, const struct war
 /* sync.c */
 void race_sync(void *self, const struct emu_sync *s);
 void race_cta_end(struct race *r, struct cta *c);
-/* The synchronisation of one lane's strong access to `address`, after its check. `f`: the flag
- * there, or NULL. `writes`: it is no load and no compare-and-swap that fails. */
-void race_sync_access(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-                      const struct emu_access *a, bool writes, struct flag *f, struct cta *home,
-                      uint64_t address);
+/* The synchronisation of one lane's strong access to `address`. `f`: the flag there, or NULL. What a
+ * read acquires happened before the access itself: so before its check. */
+void race_sync_read(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                    const struct emu_access *a, const struct flag *f, const struct cta *home,
+                    uint64_t address);
+/* That of a write, after its check. It is no compare-and-swap that fails. */
+void race_sync_write(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                     const struct emu_access *a, struct flag *f, struct cta *home,
+                     uint64_t address);
 /* The lanes of a compare-and-swap that fail: they write nothing. */
 uint32_t race_failing(const struct emu_access *a);
 struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);

@@ -34,12 +34,14 @@ uint32_t events_add(struct events *e, const struct event *event)
 }
 
 enum { SMALL = 1 << 20 }; /* bytes of a page directory that is allocated with calloc */
+enum { MUCH = 1 << 20 };  /* more bytes than shared memory has: a longer log */
 
 void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
 {
     *s = (struct shadow){.count = (bytes + PAGE - 1) >> PAGE_BITS, .launch = 1, .events = events};
     const size_t size = (s->count + 1) * sizeof(struct page *);
     s->mapped = size > SMALL;
+    strong_log_begin(&s->strong, bytes > MUCH ? 1u << 18 : 1u << 12);
     if (s->mapped) s->pages = pages_new(size, PAGES_SPARSE);
     else s->pages = calloc(1, size);
     if (!s->pages) abort();
@@ -48,6 +50,7 @@ void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
 void shadow_forget(struct shadow *s)
 {
     s->launch++;
+    strong_log_forget(&s->strong);
     s->units = 0;
     memset(s->vacant, 0, sizeof s->vacant);
 }
@@ -63,6 +66,7 @@ void shadow_end(struct shadow *s)
     if (s->mapped) pages_free((void *)s->pages, (s->count + 1) * sizeof(struct page *));
     else free((void *)s->pages);
     free(s->arena);
+    strong_log_end(&s->strong);
     *s = (struct shadow){0};
 }
 

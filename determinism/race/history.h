@@ -22,6 +22,8 @@
 #ifndef HEDDLE_DETERMINISM_RACE_HISTORY_H
 #define HEDDLE_DETERMINISM_RACE_HISTORY_H
 
+#include "determinism/race/strong_log.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -138,6 +140,7 @@ struct shadow { /* of a range of memory that starts at 0 */
     uint64_t launch;
     const struct events *events; /* that the tags name; NULL: no sets and no lines */
     bool mapped;
+    struct strong_log strong;
     unsigned char
         *arena; /* of tag sets and lines, in units; a free one has the number of the next */
     uint32_t units, units_cap, vacant[MOST_UNITS + 1];

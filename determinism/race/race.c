@@ -4,7 +4,8 @@
  * the check (deferred.c); a fast path for the shapes that most accesses have; the general path,
  * byte by byte for each lane. All paths have the same result. A path either updates cells with the
  * rules of cells.h, or, where a warp accesses adjacent words, spans of a shadow line (history.h).
- * After its check, a strong access synchronises (sync.c) and a weak write removes flags.
+ * A strong access acquires before its check and releases after it (sync.c); a weak write removes
+ * flags.
  *
  * Invariants. An event is created at most once for an instruction, warp and epoch, and the number
  * of events is limited (race_limits). Addresses are relative to the start of their shadow memory,
@@ -560,7 +561,50 @@ static bool check_line(struct access *k, uint32_t size)
     return !number || touch_line(k, p, line, (struct span){span_what(number, 0, 0), ~0u});
 }
 
-void race_check_lanes(struct access *k, uint32_t size, access_followup *followup)
+/* Whether the strong access may acquire or release. cp.reduce.async is part of no release
+ * pattern. */
+static bool may_synchronise(const struct access *k)
+{
+    const bool reduces = k->a->flags & EMU_ASYNC && k->a->kind == EMU_RED;
+    return k->strong && !reduces && (k->flagged || k->w->thread_vc || k->a->flags & EMU_RELEASE);
+}
+
+/* `at`: the address of the first lane's bytes in its shadow memory. */
+static uint64_t flag_address(const struct access *k, uint64_t at)
+{
+    return k->home ? at + 1 : at + MEM_GLOBAL;
+}
+
+static void acquire_lanes(struct access *k, uint32_t mask, uint64_t at)
+{
+    const struct emu_access *a = k->a;
+    for (uint32_t e = 0; e < a->count; e++) {
+        const uint64_t one = flag_address(k, at) + e * a->width;
+        const struct flag *f = race_flag_at(k->r, k->home, one);
+        for (uint32_t m = mask; m; m &= m - 1)
+            race_sync_read(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, f, k->home, one);
+    }
+    race_load_epochs(k); /* the lanes may have acquired something */
+}
+
+static void release_lanes(struct access *k, uint32_t mask, uint64_t at)
+{
+    const struct emu_access *a = k->a;
+    for (uint32_t m = mask; m; m &= m - 1)
+        for (uint32_t e = 0; e < a->count; e++) {
+            const uint64_t one = flag_address(k, at) + e * a->width;
+            race_sync_write(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a,
+                            race_flag_at(k->r, k->home, one), k->home, one);
+        }
+}
+
+static void clear_flags(const struct access *k, uint64_t at)
+{
+    for (uint32_t o = 0; o < (uint32_t)k->a->width * k->a->count; o++)
+        race_clear_flag(k->r, k->home, flag_address(k, at) + o);
+}
+
+void race_check_lanes(struct access *k, uint32_t size, bool synchronises)
 {
     const struct emu_access *a = k->a;
     if (check_words(k, size) || check_strong_adds(k, size)) return;
@@ -571,10 +615,11 @@ void race_check_lanes(struct access *k, uint32_t size, access_followup *followup
         mask = lanes_of_same_read(k, left, lane);
         k->writes = writing >> lane & 1;
         const uint64_t at = shadow_address(k, lane);
+        const bool orders = synchronises && may_synchronise(k);
+        if (orders) acquire_lanes(k, mask, at);
         check_bytes(k, lane, mask, at, size);
-        if (!followup) continue;
-        followup(k, mask, at);
-        race_load_epochs(k); /* the lanes may have acquired something */
+        if (orders && k->writes) release_lanes(k, mask, at);
+        if (synchronises && !k->strong && k->writes && k->flagged) clear_flags(k, at);
     }
 }
 
@@ -651,6 +696,12 @@ static bool check_sync_words(struct access *k)
         const uint64_t at = a->address[lane] - k->start;
         mask = lanes_of_same_read(k, left, lane);
         k->writes = writing >> lane & 1;
+        const bool may_order = k->flagged || k->w->thread_vc || a->flags & EMU_RELEASE;
+        struct flag *f = may_order ? race_flag_in(k->r, pages[lane], at + MEM_GLOBAL) : NULL;
+        for (uint32_t m = may_order ? mask : 0; m; m &= m - 1)
+            race_sync_read(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, f, NULL,
+                           at + MEM_GLOBAL);
+        if (may_order) race_load_epochs(k);
         const uint32_t epoch = k->w->epoch[lane], together = mask & (mask - 1) ? mask >> lane : 0;
         if (!number || epoch != last || together != before) number = event(k, epoch, together);
         last = epoch, before = together;
@@ -658,12 +709,8 @@ static bool check_sync_words(struct access *k)
         struct cell *cell = shadow_cell(k->shadow, pages[lane], at);
         if (number && k->writes) write_cell(k, own, lane, cell, at);
         else if (number) read_cell(k, own, mask, cell, at);
-        if (!k->flagged && !k->w->thread_vc && !(a->flags & EMU_RELEASE)) continue;
-        for (uint32_t m = mask; m; m &= m - 1)
-            race_sync_access(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes,
-                             race_flag_in(k->r, pages[lane], at + MEM_GLOBAL), NULL,
-                             at + MEM_GLOBAL);
-        race_load_epochs(k);
+        if (may_order && k->writes)
+            race_sync_write(k->r, k->c, k->w, lane, a, f, NULL, at + MEM_GLOBAL);
     }
     return true;
 }
@@ -671,7 +718,7 @@ static bool check_sync_words(struct access *k)
 /* ---- every access
  * -------------------------------------------------------------------------------------- */
 
-static void check_access(struct race *r, const struct emu_access *a, access_followup *followup)
+static void check_access(struct race *r, const struct emu_access *a, bool synchronises)
 {
     struct cta *c = race_cta(r, a->who->cta);
     const bool added = a->flags & EMU_ASYNC && a->kind == EMU_RED;
@@ -691,32 +738,14 @@ static void check_access(struct race *r, const struct emu_access *a, access_foll
     race_load_epochs(&k);
     resolve_memory(&k);
     if (k.one_memory &&
-        ((followup && check_sync_words(&k)) || check_line(&k, size) || race_defer(&k, size)))
+        ((synchronises && check_sync_words(&k)) || check_line(&k, size) || race_defer(&k, size)))
         return;
-    race_check_lanes(&k, size, followup);
+    race_check_lanes(&k, size, synchronises);
 }
 
 void race_check(struct race *r, const struct emu_access *a)
 {
-    check_access(r, a, NULL);
-}
-
-static void synchronise(struct access *k, uint32_t mask, uint64_t at)
-{
-    const struct emu_access *a = k->a;
-    const uint64_t key = k->home ? at + 1 : at + MEM_GLOBAL;
-    if (a->flags & EMU_ASYNC && a->kind == EMU_RED)
-        return; /* cp.reduce.async: part of no release pattern */
-    if (k->strong && (k->flagged || k->w->thread_vc || a->flags & EMU_RELEASE))
-        for (uint32_t m = mask; m; m &= m - 1)
-            for (uint32_t e = 0; e < a->count; e++) {
-                const uint64_t one = key + e * a->width;
-                race_sync_access(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, k->writes,
-                                 race_flag_at(k->r, k->home, one), k->home, one);
-            }
-    else if (!k->strong && k->writes && k->flagged)
-        for (uint32_t o = 0; o < (uint32_t)a->width * a->count; o++)
-            race_clear_flag(k->r, k->home, key + o);
+    check_access(r, a, false);
 }
 
 void race_access(void *self, const struct emu_access *a)
@@ -725,6 +754,6 @@ void race_access(void *self, const struct emu_access *a)
     if (r->gave_up || race_defer_read(r, a)) return;
     if (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER ||
         a->space == PTX_SPACE_GLOBAL)
-        check_access(r, a, synchronise);
+        check_access(r, a, true);
     if (r->vclocks.live > r->limits.clocks) race_give_up(r);
 }

@@ -1,7 +1,7 @@
 /* The race detector: synchronisation, which orders accesses (happens-before).
  *
  * race_sync() gets every barrier, fence and asynchronous operation from the emulator, and
- * race_sync_access() every strong access. They advance epochs, publish vector clocks (release) and
+ * race_sync_read() and race_sync_write() every strong access. They advance epochs, publish vector clocks (release) and
  * join them (acquire). The rules are those of the PTX memory consistency model: "release and
  * acquire patterns", "synchronizes-with", "base causality order" and "proxies". detector.h
  * describes epochs, thread clocks and flags. Nothing here looks at shadow memory, except that a
@@ -651,19 +651,24 @@ static void release_buffered(struct race *r, struct cta *c, struct warp *w, uint
     if (f || race_flag_at(r, NULL, address)) race_save_flag(r, &was);
 }
 
-void race_sync_access(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
-                      const struct emu_access *a, bool writes, struct flag *f, struct cta *home,
-                      uint64_t address)
+/* PTX, "acquire pattern": a reduction (red) begins none, although it reads. */
+void race_sync_read(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                    const struct emu_access *a, const struct flag *f, const struct cta *home,
+                    uint64_t address)
 {
-    if (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC) {
-        const struct flag *before_buffered = home || !r->before_buffered.count
-                                                 ? NULL
-                                                 : race_flag_before_buffered(r, address);
-        if (before_buffered || f) acquire(r, c, w, lane, a, before_buffered ? before_buffered : f);
-    }
-    if (writes && a->buffered && a->kind == EMU_STORE && !home)
+    if (a->kind != EMU_LOAD && a->kind != EMU_ATOMIC) return;
+    const struct flag *before_buffered = home || !r->before_buffered.count
+                                             ? NULL
+                                             : race_flag_before_buffered(r, address);
+    if (before_buffered || f) acquire(r, c, w, lane, a, before_buffered ? before_buffered : f);
+}
+
+void race_sync_write(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
+                     const struct emu_access *a, struct flag *f, struct cta *home, uint64_t address)
+{
+    if (a->buffered && a->kind == EMU_STORE && !home)
         release_buffered(r, c, w, lane, a, f, address);
-    else if (writes) release(r, c, w, lane, a, home, f, address);
+    else release(r, c, w, lane, a, home, f, address);
 }
 
 /* ---- asynchronous copies

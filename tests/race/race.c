@@ -296,7 +296,37 @@ Test(race, flags_order_ctas)
         {"a swap that fails writes nothing", 2, 32,
          "atom.relaxed.cta.global.cas.b32 %r2, [%m], 5, 7;\nld.global.u32 %r3, [%m];", NULL},
         {"a swap that does not", 2, 32,
-         "@!%p0 bra E;\natom.relaxed.gpu.global.cas.b32 %r2, [%m], 0, 7; //a\nld.global.u32 %r3, [%m]; //a\nE:",
+         "@!%p0 bra E;\n@%p1 atom.relaxed.gpu.global.cas.b32 %r2, [%m], 0, 7; //a\n"
+         "@!%p1 ld.global.u32 %r3, [%m]; //a\nE:",
+         NULL},
+        {"a read that sees a strong write is ordered after it", 2, 32,
+         "@!%p0 bra E;\natom.relaxed.gpu.global.cas.b32 %r2, [%m], 0, 7;\nld.global.u32 %r3, [%m];\nE:",
+         NULL},
+        {"what precedes that write is not", 2, 32,
+         WRITER DATA
+         " //a\nst.relaxed.gpu.global.u32 [%m], 1;\n" READER
+         "W:\nld.relaxed.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra W;\n" LOOK
+         " //a\nE:",
+         NULL},
+        {"also through atomics", 3, 32,
+         "@!%p0 bra E;\nsetp.eq.u32 %p4, %c, 2;\n@!%p4 atom.add.relaxed.gpu.global.u32 %r2, [%m], 1;\n"
+         "@!%p4 bra E;\nL:\nld.relaxed.gpu.global.u32 %r2, [%m];\nsetp.lt.u32 %p3, %r2, 2;\n@%p3 bra L;\n"
+         "st.global.u32 [%m], 0;\nE:",
+         NULL},
+        {"not through a store", 3, 32,
+         "@!%p0 bra E;\nsetp.eq.u32 %p4, %c, 1;\nsetp.eq.u32 %p5, %c, 2;\n@%p1 st.relaxed.gpu.global.u32 [%m], 1; //a\n"
+         "@%p1 bra E;\n@!%p4 bra L;\nW:\nld.relaxed.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra W;\n"
+         "st.relaxed.gpu.global.u32 [%m], 2;\nbra E;\nL:\nld.relaxed.gpu.global.u32 %r2, [%m];\n"
+         "setp.ne.u32 %p3, %r2, 2;\n@%p3 bra L;\nld.global.u32 %r2, [%m]; //a\nE:",
+         NULL},
+        {"a reduction sees no write", 2, 32,
+         WRITER "st.relaxed.gpu.global.u32 [%m], 1; //a\n" READER
+                "red.relaxed.gpu.global.add.u32 [%m], 1;\nld.global.u32 %r3, [%m]; //a\nE:",
+         NULL},
+        {"an acquire is ordered after what precedes the release", 2, 32,
+         WRITER "st.global.u32 [%m], 0;\nst.release.gpu.global.u32 [%m], 1;\n" READER
+                "L:\nld.acquire.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra L;\n"
+                "atom.acquire.gpu.global.exch.b32 %r2, [%m], 3;\nE:",
          NULL},
         {"atomics do not race", 4, 64, "red.global.add.u32 [%m], 1;", NULL},
         {"but with plain reads", 4, 64,

@@ -30,7 +30,8 @@ enum {
     GLOBAL = 8192, /* of global memory */
     BYTES = GLOBAL + CTAS * ROOM,
     LINES = 64,
-    CROWD = 12, /* events that touch a byte, of which the detector remembers all */
+    CROWD =
+        12, /* events that touch a byte, and readers of a write, of which the detector remembers all */
     IDS = 16,
 };
 
@@ -40,15 +41,21 @@ struct vector {
     uint32_t of[THREADS];
 };
 
+struct reader { /* who has read a write strongly, and when */
+    uint32_t thread, time;
+};
 struct past { /* an access of a byte */
     uint32_t thread, time, line, warp_time;
-    bool strong, write;
+    bool strong, write, reads, changes; /* changes: a read-modify-write */
     uint8_t scope, width;
+    struct reader *readers; /* of a write: PTX, "observation order" */
+    size_t reader_count, reader_cap;
 };
 struct pasts {
     struct past *list;
     size_t count, cap;
     uint32_t events; /* of warps, those of strong accesses and writes by lane */
+    size_t chain;    /* the first of the last writes that only read-modify-writes have continued */
     bool raced;
 };
 
@@ -149,6 +156,38 @@ static void write_flag(struct plain *p, uint32_t word, uint32_t thread, const st
     *f = now;
 }
 
+/* Whether both are strong, each in the scope of the other, of one size; or of one thread. */
+static bool morally_strong(const struct past *a, const struct past *b)
+{
+    const uint32_t x = a->thread / BLOCK, y = b->thread / BLOCK;
+    return a->width == b->width &&
+           (a->thread == b->thread ||
+            (a->strong && b->strong && reaches(a->scope, x, y) && reaches(b->scope, x, y)));
+}
+
+static bool is_read_before(const struct plain *p, const struct past *write, uint32_t thread)
+{
+    for (size_t i = 0; i < write->reader_count; i++)
+        if (p->known[thread].of[write->readers[i].thread] >= write->readers[i].time) return true;
+    return false;
+}
+
+/* The access reads the last write, and through read-modify-writes those before it. */
+static void observe(struct plain *p, struct pasts *b, const struct past *now)
+{
+    size_t last = b->count;
+    while (last && !b->list[last - 1].write) last--;
+    const bool reads = now->strong && last && morally_strong(&b->list[last - 1], now);
+    for (size_t i = b->chain; reads && now->reads && i < last; i++) {
+        struct past *e = &b->list[i];
+        if (!e->write) continue;
+        e->readers = arena_grow(p->arena, e->readers, e->reader_count, &e->reader_cap,
+                                e->reader_count + 1, sizeof *e->readers);
+        e->readers[e->reader_count++] = (struct reader){now->thread, now->time};
+    }
+    if (now->write && !(now->changes && reads)) b->chain = b->count;
+}
+
 static void touch_byte(struct plain *p, uint32_t at, const struct past *now)
 {
     struct pasts *b = &p->bytes[at];
@@ -162,8 +201,10 @@ static void touch_byte(struct plain *p, uint32_t at, const struct past *now)
         if (e->strong && now->strong && e->width == now->width && reaches(e->scope, other, cta) &&
             reaches(now->scope, other, cta))
             continue;
+        const bool read_before = e->write && is_read_before(p, e, now->thread);
+        if (read_before && e->reader_count <= CROWD) continue;
         p->races[e->line][now->line] = p->races[now->line][e->line] = true;
-        duty.others |= UINT64_C(1) << e->line;
+        if (!read_before) duty.others |= UINT64_C(1) << e->line;
     }
     if (duty.others && !b->raced && b->events <= CROWD) {
         p->duties = arena_grow(p->arena, p->duties, p->duty_count, &p->duty_cap, p->duty_count + 1,
@@ -173,6 +214,7 @@ static void touch_byte(struct plain *p, uint32_t at, const struct past *now)
     b->raced |= duty.others != 0;
     if (now->write || now->strong || !b->count || b->list[b->count - 1].warp_time != p->turns)
         b->events++;
+    observe(p, b, now);
     b->list = arena_grow(p->arena, b->list, b->count, &b->cap, b->count + 1, sizeof *b->list);
     b->list[b->count++] = *now;
 }
@@ -199,13 +241,14 @@ static void plain_access(void *self, const struct emu_access *a)
             .warp_time = p->turns,
             .strong = a->flags & EMU_RELAXED,
             .write = a->kind != EMU_LOAD,
+            .reads = a->kind == EMU_LOAD || a->kind == EMU_ATOMIC,
+            .changes = a->kind == EMU_ATOMIC || a->kind == EMU_RED,
             .scope = a->scope,
             .width = a->width,
         };
         cr_assert(at + a->width * a->count <= BYTES && now.line < LINES);
+        if (now.strong && now.reads) read_flag(p, at / 4, thread, a);
         for (uint32_t i = 0; i < (uint32_t)a->width * a->count; i++) touch_byte(p, at + i, &now);
-        if (now.strong && (a->kind == EMU_LOAD || a->kind == EMU_ATOMIC))
-            read_flag(p, at / 4, thread, a);
         if (now.strong && now.write) write_flag(p, at / 4, thread, a);
         for (uint32_t i = 0; !now.strong && now.write && i < (uint32_t)a->width * a->count; i++)
             p->flags[(at + i) / 4] = (struct releases){0};
@@ -343,6 +386,16 @@ static void print_flag(struct buf *b, uint64_t *s, bool shared)
                shared ? "%s" : "%m", (shared ? 1800 : 7000) + 4 * rng_below(s, 2));
 }
 
+/* A weak access of a flag. */
+static void print_weak_flag(struct buf *b, uint64_t *s, bool shared)
+{
+    static const char *const ops[] = {"ld.%s.u32 %%r4, [%s+%u];", "st.%s.u32 [%s+%u], %%r4;"};
+    static const char *const few[] = {"@%p0 ", "@%p1 ", "@%p5 ", "@%p0 ", "@%p1 ", ""};
+    buf_puts(b, PICK(s, few));
+    buf_printf(b, PICK(s, ops), shared ? "shared" : "global", shared ? "%s" : "%m",
+               (shared ? 1800 : 7000) + 4 * rng_below(s, 2));
+}
+
 static void print_sync(struct buf *b, uint64_t *s)
 {
     static const char *const syncs[] = {
@@ -369,12 +422,13 @@ static char *kernel(uint64_t seed)
     const unsigned statements = 2 + rng_below(&s, 14), syncs = 20 + rng_below(&s, 50),
                    flags = rng_below(&s, 2) * rng_below(&s, 50), usual = rng_below(&s, 8),
                    stores = 10 + rng_below(&s, 60);
-    const bool shared = rng_below(&s, 2);
+    const bool shared = rng_below(&s, 2), mixed = seed % 5 == 4;
     buf_puts(&b, head);
     for (unsigned i = 0; i < statements; i++) {
         const bool here = rng_below(&s, 8) ? shared : !shared;
         if (rng_below(&s, 100) < syncs) print_sync(&b, &s);
-        else if (rng_below(&s, 100) < flags) print_flag(&b, &s, here);
+        else if (mixed && rng_below(&s, 100) < 20) print_weak_flag(&b, &s, here);
+        else if (rng_below(&s, 100) < (mixed ? 70 : flags)) print_flag(&b, &s, here);
         else
             print_access(&b, &s, here, rng_below(&s, 5) ? usual : rng_below(&s, 8),
                          rng_below(&s, 100) < stores);
