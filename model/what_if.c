@@ -4,20 +4,19 @@
 #include "emu/counts.h"
 #include "model/launch_estimate.h"
 #include "model/timing_internal.h"
+#include "model/what_if_rewrite.h"
+#include "ptx/isa.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef uint32_t u32;
 typedef uint64_t u64;
 
-struct rewrite {
-    const struct emu_counts *counts;
-    const uint8_t *changes;
-    struct what_if_counted *counted;
-};
+/* ---- copies of a trace ------------------------------------------------------------------------------------------ */
 
-static void *copy_of(const void *from, size_t size)
+void *rewrite_copy(const void *from, size_t size)
 {
     void *to = calloc(size ? size : 1, 1);
     if (!to) abort();
@@ -25,15 +24,79 @@ static void *copy_of(const void *from, size_t size)
     return to;
 }
 
+struct trace_cta *rewrite_cta(const struct trace_cta *c)
+{
+    struct trace_cta *to = rewrite_copy(c, sizeof *c);
+    to->lines = rewrite_copy(c->lines, c->line_count * sizeof *c->lines);
+    to->line_cap = c->line_count;
+    to->warps = rewrite_copy(c->warps, c->warp_count * sizeof *c->warps);
+    for (u32 w = 0; w < c->warp_count; w++)
+        to->warps[w].words = rewrite_copy(c->warps[w].words,
+                                          c->warps[w].count * sizeof *c->warps[w].words);
+    return to;
+}
+
+void rewrite_free(const struct trace_cta **list, uint32_t count)
+{
+    for (u32 i = 0; i < count; i++) {
+        for (u32 w = 0; w < list[i]->warp_count; w++) free(list[i]->warps[w].words);
+        free(list[i]->warps);
+        free(list[i]->lines);
+        free((void *)list[i]);
+    }
+    free(list);
+}
+
+void rewrite_put(struct rewrite_words *to, const uint32_t *words, uint32_t count)
+{
+    while (to->cap - to->count < count) {
+        to->cap = to->cap ? 2 * to->cap : 64;
+        to->words = realloc(to->words, to->cap * sizeof *to->words);
+        if (!to->words) abort();
+    }
+    memcpy(to->words + to->count, words, count * sizeof *words);
+    to->count += count;
+}
+
+void rewrite_end(struct trace_warp *w, struct rewrite_words *to)
+{
+    free(w->words);
+    w->words = to->words;
+    w->count = to->count;
+    w->cap = to->cap;
+}
+
+uint32_t rewrite_add_line(struct trace_cta *c, struct trace_line line)
+{
+    if (c->line_count == c->line_cap) {
+        c->line_cap = c->line_cap ? 2 * c->line_cap : 64;
+        c->lines = realloc(c->lines, c->line_cap * sizeof *c->lines);
+        if (!c->lines) abort();
+    }
+    c->lines[c->line_count] = line;
+    c->resolved = c->line_count + 1;
+    return c->line_count++;
+}
+
+/* ---- changes of single accesses ----------------------------------------------------------------------------------- */
+
 /* Bytes that a lane of the instruction asks for. */
 static double bytes_of(const struct emu_instruction *i)
 {
     return i->thread ? (double)i->bytes / (double)i->thread : 0;
 }
 
-/* As few sectors as the lanes need, in the first lines of the access. Of DRAM there come no more than are left. */
+/* Sectors that the changed accesses of a CTA ask for by their lanes, and fetch from L2 and DRAM. If consecutive accesses
+ * share sectors through L1, they fetch no more than they need, and better addresses save passes of L1 alone. */
+struct fetched {
+    double asked, l2, dram;
+    double l2_left,
+        dram_left; /* that an access should have had, but did not have the sectors for */
+};
+
+/* As few sectors as the lanes need, in the first lines of the access. */
 static void coalesce(const struct rewrite *r, const struct emu_instruction *i, u32 *words,
-                     struct trace_line *lines)
+                     struct trace_line *lines, struct fetched *f)
 {
     const u32 n = TRACE_SIZE_N(words[2]), lanes = TRACE_SIZE_LANES(words[2]);
     u32 had = 0, dram = 0, l2 = 0, left = (u32)(lanes * bytes_of(i) / EMU_SECTOR_BYTES + 0.999);
@@ -46,8 +109,11 @@ static void coalesce(const struct rewrite *r, const struct emu_instruction *i, u
     r->counted->before += had;
     r->counted->after += left < had ? left : had;
     if (left >= had) return;
-    const double part = (double)left / had;
-    u32 kept = 0, drams = (u32)(dram * part + 0.5), l2s = (u32)(l2 * part + 0.5);
+    f->l2_left += l2 * fmin(1, f->asked / f->l2);
+    f->dram_left += dram * fmin(1, f->asked / f->dram);
+    u32 kept = 0, l2s = (u32)fmin(left, f->l2_left + 0.5),
+        drams = (u32)fmin(l2s, f->dram_left + 0.5);
+    f->l2_left -= l2s, f->dram_left -= drams;
     for (; left; kept++) {
         const u32 here = left < 4 ? left : 4;
         lines[kept].sectors = (uint8_t)((1u << here) - 1);
@@ -59,83 +125,128 @@ static void coalesce(const struct rewrite *r, const struct emu_instruction *i, u
     words[2] = TRACE_SIZE(kept, lanes, TRACE_SIZE_ROUNDS(words[2])) | (words[2] & TRACE_ELEMENTS);
 }
 
-static void change(const struct rewrite *r, u32 *words, struct trace_line *lines)
+/* An atomic of which several lanes name one address, or of one lane of each warp: one is done for each CTA and line.
+ * `seen`: by trace_atomic_bucket. */
+static void share(const struct rewrite *r, const struct emu_instruction *i, u32 *words,
+                  const struct trace_line *line, bool *seen)
 {
-    const struct emu_trace *t = r->counts->trace;
-    const u32 tag = words[0] & 3, place = t->insts[t->site_inst[words[0] >> 2]].place;
+    const u32 lanes = TRACE_SIZE_LANES(words[2]), rounds = TRACE_SIZE_ROUNDS(words[2]);
+    bool *own = &seen[trace_atomic_bucket(line->line)];
+    if (rounds < 2 && i->thread != i->warp) return;
+    r->counted->accesses++, r->counted->before += rounds;
+    r->counted->after += !*own;
+    *own = true;
+    /* without lines an access takes one pass of the load/store unit */
+    words[2] = TRACE_SIZE(0, lanes, rounds) | (words[2] & TRACE_ELEMENTS);
+}
+
+static void change(const struct rewrite *r, u32 *words, struct trace_line *lines, bool *seen,
+                   struct fetched *f)
+{
+    const u32 tag = words[0] & 3, place = rewrite_place(r, words[0]);
     const struct emu_instruction *i = &r->counts->instructions[place];
     u32 *size = &words[tag == TRACE_SHARED ? 1 : 2];
     const u32 n = TRACE_SIZE_N(*size), lanes = TRACE_SIZE_LANES(*size);
     switch (r->changes[place]) {
     case WHAT_IF_COALESCED:
         if (tag == TRACE_GLOBAL && n && lines[words[1]].how != COUNT_ATOMIC)
-            coalesce(r, i, words, lines + words[1]);
+            coalesce(r, i, words, lines + words[1], f);
         break;
     case WHAT_IF_UNBANKED:
         if (tag != TRACE_SHARED) break;
         r->counted->accesses++, r->counted->before += n, r->counted->after++;
         *size = TRACE_SIZE(1, lanes, TRACE_SIZE_ROUNDS(*size)) | (*size & TRACE_ELEMENTS);
         break;
-    case WHAT_IF_SHARED: /* without lines an access takes one pass of the load/store unit */
-        if (tag != TRACE_GLOBAL || !n || lines[words[1]].how != COUNT_ATOMIC) break;
-        r->counted->accesses++, r->counted->before += TRACE_SIZE_ROUNDS(*size);
-        *size = TRACE_SIZE(0, lanes, TRACE_SIZE_ROUNDS(*size)) | (*size & TRACE_ELEMENTS);
+    case WHAT_IF_SHARED:
+        if (tag == TRACE_GLOBAL && n && lines[words[1]].how == COUNT_ATOMIC)
+            share(r, i, words, &lines[words[1]], seen);
         break;
     default: break;
     }
 }
 
-static struct trace_cta *rewritten(const struct rewrite *r, const struct trace_cta *c)
+static struct fetched fetched_by(const struct rewrite *r, const struct trace_cta *c)
 {
-    struct trace_cta *to = copy_of(c, sizeof *c);
-    to->lines = copy_of(c->lines, c->line_count * sizeof *c->lines);
-    to->warps = copy_of(c->warps, c->warp_count * sizeof *c->warps);
+    struct fetched f = {0};
     for (u32 w = 0; w < c->warp_count; w++) {
-        struct trace_warp *warp = &to->warps[w];
-        warp->words = copy_of(warp->words, warp->count * sizeof *warp->words);
-        for (u32 at = 0; at < warp->count;) {
-            u32 *words = warp->words + at;
-            const bool block = (words[0] & 3) == TRACE_BLOCK;
-            if (!block) change(r, words, to->lines);
-            at += block ? 1 : 1 + trace_access_words(words);
+        const struct trace_warp *warp = &c->warps[w];
+        for (u32 at = 0; at < warp->count; at += rewrite_length(warp->words + at)) {
+            const u32 *words = warp->words + at;
+            if ((words[0] & 3) != TRACE_GLOBAL ||
+                r->changes[rewrite_place(r, words[0])] != WHAT_IF_COALESCED)
+                continue;
+            f.asked += TRACE_SIZE_LANES(words[2]) *
+                       bytes_of(&r->counts->instructions[rewrite_place(r, words[0])]) /
+                       EMU_SECTOR_BYTES;
+            for (u32 k = 0; k < TRACE_SIZE_N(words[2]); k++)
+                f.l2 += c->lines[words[1] + k].from_l2, f.dram += c->lines[words[1] + k].from_dram;
         }
     }
-    return to;
+    return f;
 }
 
-static const struct trace_cta **rewritten_list(const struct rewrite *r,
-                                               const struct trace_cta *const *list, u32 count)
+static void change_accesses(const struct rewrite *r, struct trace_cta *c)
 {
-    const struct trace_cta **to = copy_of(list, count * sizeof(struct trace_cta *));
-    for (u32 i = 0; i < count; i++) to[i] = rewritten(r, list[i]);
-    return to;
-}
-
-static void free_list(const struct trace_cta **list, u32 count)
-{
-    for (u32 i = 0; i < count; i++) {
-        for (u32 w = 0; w < list[i]->warp_count; w++) free(list[i]->warps[w].words);
-        free(list[i]->warps);
-        free(list[i]->lines);
-        free((void *)list[i]);
+    bool seen[TRACE_ATOMIC_BUCKETS] = {false};
+    struct fetched f = fetched_by(r, c);
+    for (u32 w = 0; w < c->warp_count; w++) {
+        struct trace_warp *warp = &c->warps[w];
+        for (u32 at = 0; at < warp->count; at += rewrite_length(warp->words + at))
+            if (!rewrite_is_block(warp->words[at])) change(r, warp->words + at, c->lines, seen, &f);
     }
-    free(list);
+}
+
+/* ---- the launch with the changes --------------------------------------------------------------------------------- */
+
+static const struct trace_cta **rewritten(const struct rewrite *r, const bool *has,
+                                          const struct trace_cta *const *list, u32 count)
+{
+    const struct trace_cta **to = rewrite_copy(list, count * sizeof(struct trace_cta *));
+    for (u32 i = 0; i < count; i++) {
+        struct trace_cta *c = rewrite_cta(list[i]);
+        change_accesses(r, c);
+        if (has[WHAT_IF_TILED]) what_if_tile(r, c);
+        if (has[WHAT_IF_WIDER]) what_if_widen(r, c);
+        if (has[WHAT_IF_PACKED]) what_if_pack(r, c);
+        to[i] = c;
+    }
+    return to;
+}
+
+bool what_if_is_reduction(const struct emu_counts *c, uint32_t place)
+{
+    const struct emu_trace *t = c->trace;
+    for (u32 i = 0; t && i < t->inst_count; i++) {
+        const struct ptx_op *op = t->insts[i].op;
+        if (t->insts[i].place == place)
+            return op && op->form->effects & PTX_ATOMIC && !ptx_op_has(op, "cas") &&
+                   !ptx_op_has(op, "exch");
+    }
+    return false;
 }
 
 double what_if_cycles(const struct emu_counts *c, const uint8_t *changes,
                       struct what_if_counted *counted)
 {
     struct launch_estimate t;
+    bool has[WHAT_IF_CHANGES] = {false}, ok = true;
     *counted = (struct what_if_counted){0};
     if (!c->trace || !c->instruction_count) return 0;
+    for (size_t i = 0; i < c->instruction_count; i++) has[changes[i]] = true;
     const struct rewrite r = {c, changes, counted};
+    struct shorter_code *code = has[WHAT_IF_WIDER] ? wide_code(c, changes)
+                                : has[WHAT_IF_TILED]
+                                    ? code_without_addresses(c, changes, WHAT_IF_TILED)
+                                    : NULL;
     struct emu_trace other = *c->trace;
     struct emu_counts launch = *c;
-    other.ctas = rewritten_list(&r, c->trace->ctas, c->trace->cta_count);
-    other.heavy = rewritten_list(&r, c->trace->heavy, c->trace->heavy_count);
+    other.ctas = rewritten(&r, has, c->trace->ctas, c->trace->cta_count);
+    other.heavy = rewritten(&r, has, c->trace->heavy, c->trace->heavy_count);
+    if (code) shorter_code_use(code, &other);
     launch.trace = &other;
-    const bool ok = launch_estimate_of(&launch, &t);
-    free_list(other.ctas, other.cta_count);
-    free_list(other.heavy, other.heavy_count);
+    ok = counted->after < counted->before && launch_estimate_of(&launch, &t);
+    rewrite_free(other.ctas, other.cta_count);
+    rewrite_free(other.heavy, other.heavy_count);
+    shorter_code_free(code);
     return ok ? t.cycles : 0;
 }

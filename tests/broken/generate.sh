@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/broken/broken.ptx from broken.cu (nvcc 13).
+# tests/broken/broken.ptx from broken.cu (nvcc 13), and the PTX of tests/advise.
 #     tests/broken/generate.sh [--check]      --check: fails if it is not current; passes where there is no nvcc 13
 set -eu
 cd "$(dirname "$0")"
@@ -12,3 +12,4 @@ if [ "${1:-}" = --check ]; then
 else
     grep -v '^// Cuda compilation tools\|Build ID\|^// Based on' "$new" > broken.ptx
 fi
+../advise/generate.sh "$@"
