@@ -239,6 +239,8 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	cd $B && cp -r --parents $(CUDART_STATIC:$B/%=%) '$(abspath $(DESTDIR)$(LIBDIR))/heddle'
 	ln -sf libcudart.so.13 '$(DESTDIR)$(LIBDIR)/heddle/libcudart.so'
 	install -m 644 include/heddle.h '$(DESTDIR)$(INCDIR)'
+	install -d '$(DESTDIR)$(INCDIR)/heddle'
+	install -m 644 include/heddle/device_io.h '$(DESTDIR)$(INCDIR)/heddle'
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCDIR@|$(INCDIR)|; s|@VERSION@|$(VERSION)|' library/heddle.pc.in \
 	    > '$(DESTDIR)$(LIBDIR)/pkgconfig/heddle.pc'
 	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'

@@ -16,7 +16,9 @@ static const struct check_cause
          "take the place of an element from the thread's number instead of a counter, sort what was appended, or "
          "reduce with an operation whose order makes no difference"},
     prints = {"order of prints", "the order in which threads print",
-              "print from one thread, or sort the lines"};
+              "print from one thread, or sort the lines"},
+    writes = {"order of file writes", "the order in which threads write to files",
+              "give each thread its own place in the file (hd_pwrite), or write from one thread"};
 
 static bool is_sum(const struct check_difference *p)
 {
@@ -36,6 +38,7 @@ const struct check_cause *check_cause(const struct check *c, const struct check_
     if (is_sum(p)) return &additions;
     if (c->facts.races) return &race;
     if (p->kind == DIFFER_PRINTED) return &prints;
+    if (p->kind == DIFFER_FILES) return &writes;
     if (c->facts.mixed && breaks_weak_guarantee(p)) return &mixed;
     /* What is free of races depends on atomics and other strong accesses alone. */
     return c->facts.looked && !c->facts.suppressed ? &atomics : NULL;

@@ -71,7 +71,8 @@ void check_child(const struct check *check, const struct check_task *t)
     settle(t);
     struct arena *a = arena_new();
     struct child c = {.events = t->events, .log = run_log_open(t->events)};
-    struct device_watch watch = {.self = &c, .before = before, .after = after};
+    struct device_watch watch = {
+        .self = &c, .before = before, .after = after, .discards_files = true};
     struct run_options o = {.arena = a, .module = check->request.options->module};
     const char *checks = check->request.checks;
     if (t->race)

@@ -188,7 +188,9 @@ static void look_at(struct check *c, struct check_difference *p)
                                                 snapshot_read(c->arena, at[1].file, at[1].offset)};
         const bool again = both[0] && both[1] && both[0]->digest == digest_of(p, 0) &&
                            both[1]->digest == digest_of(p, 1);
-        if (!again || !part_compare(c->arena, both, files, p)) p->kind = DIFFER_UNKNOWN;
+        /* Digests are of memory, of what is printed and of files. */
+        if (!again) p->kind = DIFFER_UNKNOWN;
+        else if (!part_compare(c->arena, both, files, p)) p->kind = DIFFER_FILES;
     }
     close_both(t);
     if (p->kind != DIFFER_MEMORY) return;

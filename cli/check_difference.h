@@ -14,6 +14,7 @@ enum parting_kind {
     DIFFER_MEMORY,
     DIFFER_ALLOCATIONS, /* there are not the same ones */
     DIFFER_PRINTED,
+    DIFFER_FILES,    /* what kernels wrote to files (--files) */
     DIFFER_LAUNCHES, /* one run has more of them */
     DIFFER_BACK,     /* what was copied back */
     DIFFER_UNKNOWN,  /* a run could not be made again */

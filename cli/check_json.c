@@ -126,6 +126,7 @@ static json_t *difference(const struct check *c, const struct check_difference *
         [DIFFER_MEMORY] = "memory",    [DIFFER_ALLOCATIONS] = "allocations",
         [DIFFER_PRINTED] = "printed",  [DIFFER_LAUNCHES] = "launches",
         [DIFFER_BACK] = "copied back", [DIFFER_UNKNOWN] = "unknown",
+        [DIFFER_FILES] = "files",
     };
     if (!p) return json_null();
     json_t *o = json_object(), *sides = json_array();

@@ -206,6 +206,7 @@ static void print_differences(const struct check *c)
         else printf("in launch %zu (%s)\n", p->launch + 1, p->kernel);
         if (p->kind == DIFFER_MEMORY) print_memory(c, p);
         else if (p->kind == DIFFER_PRINTED) print_printed(c, p);
+        else if (p->kind == DIFFER_FILES) printf("  the files that kernels wrote differ\n");
         else if (p->kind == DIFFER_ALLOCATIONS) printf("  their allocations differ\n");
         else if (p->kind == DIFFER_UNKNOWN)
             printf("  where is unknown: the runs gave other results when repeated\n");

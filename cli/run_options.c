@@ -33,6 +33,8 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
     {.name = "suppress", .id = OPTION_SETTING, .targets = TARGET_ANY},
     {.name = "max-instructions", .id = OPTION_SETTING, .targets = TARGET_ANY},
     {.name = "timeout", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "files", .id = OPTION_SETTING, .targets = TARGET_ANY},
+    {.name = "files-bytes", .id = OPTION_SETTING, .targets = TARGET_ANY},
     {.name = "require-supported",
      .help =
          "Fail (status 1) if a program called a function of CUDA that Heddle does not have. Otherwise the call "

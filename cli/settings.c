@@ -57,4 +57,6 @@ void settings_to_device(const struct settings *s, struct heddle_device_options *
     out->max_instructions = s->max_instructions;
     out->timeout = s->timeout;
     out->memory = s->memory;
+    out->files = s->files;
+    out->files_bytes = s->files_bytes;
 }

@@ -16,18 +16,18 @@ _heddle_words() # [the first word of a command]
 _heddle_options() # COMMAND
 {
     case $1 in
-    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --konata --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --table --seeds --exhaustive --help";;
+    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --files --files-bytes --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --konata --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --table --seeds --exhaustive --help";;
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --baseline --slower --format --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
-    'trace record') echo "--output --format --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'trace record') echo "--output --format --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
@@ -61,6 +61,8 @@ _heddle_values() # COMMAND --OPTION
     'run --suppress') echo "FILE";;
     'run --max-instructions') echo "";;
     'run --timeout') echo "";;
+    'run --files') echo "";;
+    'run --files-bytes') echo "";;
     'run --format') echo "text json";;
     'run --counts') echo "FILE";;
     'run --watch') echo "";;
@@ -103,6 +105,8 @@ _heddle_values() # COMMAND --OPTION
     'check --suppress') echo "FILE";;
     'check --max-instructions') echo "";;
     'check --timeout') echo "";;
+    'check --files') echo "";;
+    'check --files-bytes') echo "";;
     'check --kernel') echo "";;
     'check --grid') echo "";;
     'check --block') echo "";;
@@ -129,6 +133,8 @@ _heddle_values() # COMMAND --OPTION
     'estimate --suppress') echo "FILE";;
     'estimate --max-instructions') echo "";;
     'estimate --timeout') echo "";;
+    'estimate --files') echo "";;
+    'estimate --files-bytes') echo "";;
     'estimate --counts') echo "FILE";;
     'estimate --watch') echo "";;
     'estimate --record') echo "FILE";;
@@ -162,6 +168,8 @@ _heddle_values() # COMMAND --OPTION
     'compare --suppress') echo "FILE";;
     'compare --max-instructions') echo "";;
     'compare --timeout') echo "";;
+    'compare --files') echo "";;
+    'compare --files-bytes') echo "";;
     'compare --counts') echo "FILE";;
     'compare --watch') echo "";;
     'compare --record') echo "FILE";;
@@ -203,6 +211,8 @@ _heddle_values() # COMMAND --OPTION
     'report --suppress') echo "FILE";;
     'report --max-instructions') echo "";;
     'report --timeout') echo "";;
+    'report --files') echo "";;
+    'report --files-bytes') echo "";;
     'report --format') echo "text json";;
     'report --counts') echo "FILE";;
     'report --watch') echo "";;
@@ -237,6 +247,8 @@ _heddle_values() # COMMAND --OPTION
     'advise --suppress') echo "FILE";;
     'advise --max-instructions') echo "";;
     'advise --timeout') echo "";;
+    'advise --files') echo "";;
+    'advise --files-bytes') echo "";;
     'advise --counts') echo "FILE";;
     'advise --watch') echo "";;
     'advise --record') echo "FILE";;
@@ -275,6 +287,8 @@ _heddle_values() # COMMAND --OPTION
     'communication --suppress') echo "FILE";;
     'communication --max-instructions') echo "";;
     'communication --timeout') echo "";;
+    'communication --files') echo "";;
+    'communication --files-bytes') echo "";;
     'communication --counts') echo "FILE";;
     'communication --watch') echo "";;
     'communication --record') echo "FILE";;
@@ -327,6 +341,8 @@ _heddle_values() # COMMAND --OPTION
     'trace record --suppress') echo "FILE";;
     'trace record --max-instructions') echo "";;
     'trace record --timeout') echo "";;
+    'trace record --files') echo "";;
+    'trace record --files-bytes') echo "";;
     'trace record --counts') echo "FILE";;
     'trace record --watch') echo "";;
     'trace record --record') echo "FILE";;

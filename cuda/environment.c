@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "emu/files.h"
 #include "model/estimate_cache.h"
 #include "model/timing_file.h"
 #include "session/event_stream.h"
@@ -111,6 +112,22 @@ static bool begin_counts(const char *path, struct emu_config *c)
     return true;
 }
 
+/* The folder stays open until the process ends, whatever is reset. `heddle check` makes many runs: none changes it. */
+static bool open_files(const struct settings *s, struct emu_config *c)
+{
+    static struct guest_files *files;
+    char *why = NULL;
+    if (!s->files) return true;
+    if (!files) {
+        files = guest_files_open(s->files, s->files_bytes, &why);
+        if (files && driver.reports.run_log) guest_files_discard(files);
+    }
+    if (why) driver_say("heddle: %s\n", why);
+    free(why);
+    c->files = files;
+    return files != NULL;
+}
+
 static bool apply(const struct settings *s, struct emu_config *c)
 {
     c->threads = s->threads;
@@ -127,6 +144,7 @@ static bool apply(const struct settings *s, struct emu_config *c)
     c->gpu = s->gpu;
     driver.order = s->order;
     driver.seed = s->seed;
+    if (!open_files(s, c)) return false;
     if (s->counts && !begin_counts(s->counts, c)) return false;
     if (s->record && !driver_record_to(s->record)) return cannot("write", s->record);
     if (s->replay && !driver_replay_from(s->replay)) return false;

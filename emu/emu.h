@@ -32,6 +32,7 @@ struct emu_image;  /* linked modules, loaded: their variables have addresses */
 struct emu_kernel; /* an entry of an image */
 struct ptx_module;
 struct cta_arena;
+struct guest_files;
 
 /* ---- the device
  * -------------------------------------------------------------------------------- */
@@ -83,6 +84,7 @@ struct emu_config {
                                     * one. The caller has checked that it can be read */
     uint64_t max_instructions;     /* warp instructions of a launch; 0: no limit */
     double timeout;                /* seconds of a launch; 0: none */
+    struct guest_files *files;     /* emu/files.h; the caller's. NULL: kernels have no files */
     uint64_t heap;                 /* bytes for device-side malloc; 0: 8 MiB */
     const struct emu_gpu *gpu;     /* for counts: occupancy, caches (emu/gpu.h); NULL: a V100 */
     const struct emu_order *order; /* of launches that name none (emu/order.h); NULL: native */
@@ -189,6 +191,8 @@ const struct emu_finding *emu_leaks(struct emu *e, bool guest_only, size_t *coun
 /* A 64-bit hash of the addresses and bytes of all live allocations and variables. The same on every
  * host. */
 uint64_t emu_digest(struct emu *e);
+/* The same of the files that kernels have changed; 0: none (guest_files_digest). */
+uint64_t emu_files_digest(const struct emu *e);
 
 /* ---- modules
  * ----------------------------------------------------------------------------------- */
@@ -277,6 +281,7 @@ enum emu_fault_kind {
     EMU_RACE,
     EMU_MIXED,     /* atomic and plain accesses of the same bytes */
     EMU_BAD_ORDER, /* the order reports an error: a recording of another run */
+    EMU_BAD_FILE,  /* a file that the kernel has changed cannot be written (emu/files.h) */
     EMU_FAULT_COUNT
 };
 const char *emu_fault_name(enum emu_fault_kind kind); /* "out of bounds" */

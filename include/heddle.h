@@ -194,6 +194,8 @@ struct heddle_device_options {
     uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
     double timeout;            /* seconds of a launch; 0: none */
     uint64_t memory;           /* bytes of device memory; 0: 8 GiB */
+    const char *files;         /* DIR or DIR:ro: kernels may use its files (docs/files.md) */
+    uint64_t files_bytes;      /* that kernels may write there; 0: 256 MiB */
     /* What kernels print; NULL: standard output. */
     void (*print)(void *self, const char *text, size_t length);
     void *print_self;
@@ -347,7 +349,8 @@ enum heddle_finding_kind {
     HEDDLE_LEAK,
     HEDDLE_RACE,            /* check_race: two accesses that are not ordered (a data race) */
     HEDDLE_MIXED_ATOMICITY, /* check_atomicity: atomic and plain accesses of the same bytes */
-    HEDDLE_BAD_ORDER        /* the memory order cannot continue: a recording is of something else */
+    HEDDLE_BAD_ORDER,       /* the memory order cannot continue: a recording is of something else */
+    HEDDLE_BAD_FILE         /* a file that the kernel has changed cannot be written */
 };
 /* "out of bounds"; "" for HEDDLE_NO_FAULT. The text lives as long as the program. */
 const char *heddle_finding_name(enum heddle_finding_kind kind);

@@ -8,6 +8,7 @@
 #include "determinism/orders.h"
 #include "emu/counts.h"
 #include "emu/emu.h"
+#include "emu/files.h"
 #include "emu/gpu.h"
 #include "emu/profile.h"
 #include "emu/suppress.h"
@@ -43,6 +44,7 @@ struct heddle_device {
     struct device_written written;
     struct device_recording recording;
     struct run_observer *run_observer; /* NULL: none */
+    struct guest_files *files;         /* NULL: none */
 };
 
 /* NULL: it cannot be had, `*wrong` says why. */
@@ -96,6 +98,8 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
     d->orders = orders_new(o->order, o->seed, &d->wrong);
     struct emu_config c = device_config(o, device_gpu(o, d->arena, &d->wrong));
     if (!d->wrong) suppressions_free(suppressions_read(o->suppress, &d->wrong));
+    if (o->files && !d->wrong) d->files = guest_files_open(o->files, o->files_bytes, &d->wrong);
+    c.files = d->files;
     c.order = orders_get(d->orders);
     d->emu = emu_new(&c);
     d->checks = checks_new(c.checks);
@@ -113,6 +117,7 @@ void heddle_device_free(struct heddle_device *d)
     free(d->recording.order);
     emu_unload(d->image);
     emu_free(d->emu);
+    guest_files_close(d->files);
     checks_free(d->checks);
     orders_free(d->orders);
     emu_profile_free(d->profile);
@@ -298,6 +303,7 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
 void device_watch(struct heddle_device *d, const struct device_watch *w)
 {
     d->watch = w ? *w : (struct device_watch){0};
+    if (d->watch.discards_files && d->files) guest_files_discard(d->files);
 }
 
 /* ---- counts ------------------------------------------------------------------------------------------ */

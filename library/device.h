@@ -24,6 +24,7 @@ struct device_watch {
     void (*before)(void *self, struct emu *e, const char *kernel, struct emu_launch *launch);
     void (*after)(void *self, struct emu *e, const char *kernel, const struct emu_launch *launch,
                   const struct emu_report *report);
+    bool discards_files; /* what kernels write to files stays in memory (guest_files_discard) */
 };
 void device_watch(struct heddle_device *d, const struct device_watch *w); /* copied; NULL: none */
 /* Observes all launches from now on; one at most, NULL: none. */

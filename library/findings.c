@@ -15,12 +15,12 @@ _Static_assert((int)HEDDLE_NO_FAULT == (int)EMU_OK &&
                    (int)HEDDLE_LEAK == (int)EMU_LEAK && (int)HEDDLE_RACE == (int)EMU_RACE &&
                    (int)HEDDLE_MIXED_ATOMICITY == (int)EMU_MIXED &&
                    (int)HEDDLE_BAD_ORDER == (int)EMU_BAD_ORDER &&
-                   (int)HEDDLE_BAD_ORDER + 1 == (int)EMU_FAULT_COUNT,
+                   (int)HEDDLE_BAD_FILE + 1 == (int)EMU_FAULT_COUNT,
                "enum heddle_finding_kind differs from enum emu_fault_kind");
 
 const char *heddle_finding_name(enum heddle_finding_kind kind)
 {
-    if (kind <= HEDDLE_NO_FAULT || kind > HEDDLE_BAD_ORDER) return "";
+    if (kind <= HEDDLE_NO_FAULT || kind > HEDDLE_BAD_FILE) return "";
     return emu_fault_name((enum emu_fault_kind)kind);
 }
 

@@ -11,6 +11,12 @@ static bool same(const struct ptx_name *a, const struct ptx_name *b)
     return a->hash == b->hash && a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
+static bool is_file_call(const struct ptx_name *name)
+{
+    const size_t n = sizeof PTX_FILE_CALLS - 1;
+    return name->length > n && memcmp(name->text, PTX_FILE_CALLS, n) == 0;
+}
+
 bool ptx_runtime_has(const struct ptx_name *name)
 {
     static const char *const names[] = {"vprintf", "malloc", "free", "__assertfail"};
@@ -18,7 +24,7 @@ bool ptx_runtime_has(const struct ptx_name *name)
         if (strlen(names[i]) == name->length && memcmp(names[i], name->text, name->length) == 0)
             return true;
     /* Device-side launches call into the device runtime library. */
-    return (name->length > 4 && memcmp(name->text, "cuda", 4) == 0) ||
+    return is_file_call(name) || (name->length > 4 && memcmp(name->text, "cuda", 4) == 0) ||
            (name->length > 6 && memcmp(name->text, "__cuda", 6) == 0);
 }
 
@@ -185,6 +191,7 @@ static bool insert(struct visit *v, const void *key)
 static void visit_func(struct visit *v, size_t module, struct ptx_func *f, uint32_t at)
 {
     if (f->alias_of) f = f->alias_of;
+    v->reach.runtime |= is_file_call(f->sym->name);
     if (!f->is_defined || f->linkage == PTX_LINK_WEAK) {
         const struct ptx_def *d = ptx_program_find(v->p, f->sym->name);
         if (d && d->func) {

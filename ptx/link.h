@@ -53,6 +53,9 @@ struct ptx_reach {
  * are not among them: a launch begins anew. */
 struct ptx_reach ptx_program_reach(struct ptx_program *p, size_t module, struct ptx_func *func);
 
+/* Calls of these names are the runtime's even if a module defines the function: its body is for GPUs
+ * (include/heddle/device_io.h). */
+#define PTX_FILE_CALLS "__heddle_file_"
 /* Whether a name is supplied by the runtime and needs no definition: vprintf, malloc ... */
 bool ptx_runtime_has(const struct ptx_name *name);
 

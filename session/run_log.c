@@ -168,6 +168,8 @@ void run_log_report(struct run_log *log, const struct launch_record *l)
 uint64_t run_log_digest(struct run_log *log, struct emu *e, uint64_t launch)
 {
     log->memory = emu_digest(e);
+    const uint64_t files = emu_files_digest(e);
+    if (files) log->memory = run_log_mix_digest(log->memory, files);
     const uint64_t digest = run_log_mix_digest(log->memory, log->printed);
     if (!run_log_writes_events(log) && launch == log->task.launch) stop(log, e, digest);
     return digest;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "determinism/orders.h"
 #include "emu/emu.h"
+#include "emu/files.h"
 #include "emu/suppress.h"
 #include "model/gpu_file.h"
 
@@ -136,7 +137,8 @@ static bool read_suppress(struct diags *d, struct piece v, struct settings *s)
     return !why;
 }
 
-static bool read_memory(struct diags *d, struct piece v, struct settings *s)
+/* Bytes, with a unit behind them or none. */
+static bool read_bytes(struct diags *d, const char *what, struct piece v, uint64_t *out)
 {
     static const char units[] = "KMGT";
     const char *unit = v.length ? strchr(units, v.text[v.length - 1]) : NULL;
@@ -144,12 +146,32 @@ static bool read_memory(struct diags *d, struct piece v, struct settings *s)
     uint64_t n;
     if (value_read(value_type_find("u64", 3), v.text, v.length - (shift != 0), &n) &&
         *v.text != '-' && n && n <= (UINT64_C(1) << 44) >> shift) {
-        s->memory = n << shift;
+        *out = n << shift;
         return true;
     }
-    diag_error(d, v.at, v.length, "memory wants bytes up to 16T, as in 512M or 8G, not '%.*s'",
+    diag_error(d, v.at, v.length, "%s wants bytes up to 16T, as in 512M or 8G, not '%.*s'", what,
                (int)v.length, v.text);
     return false;
+}
+
+static bool read_memory(struct diags *d, struct piece v, struct settings *s)
+{
+    return read_bytes(d, "memory", v, &s->memory);
+}
+
+static bool read_files_bytes(struct diags *d, struct piece v, struct settings *s)
+{
+    return read_bytes(d, "files-bytes", v, &s->files_bytes);
+}
+
+static bool read_files(struct diags *d, struct piece v, struct settings *s)
+{
+    char *why = NULL;
+    s->files = arena_copy(d->arena, v.text, v.length);
+    guest_files_close(guest_files_open(s->files, 0, &why));
+    if (why) diag_error(d, v.at, v.length, "%s", why);
+    free(why);
+    return !why;
 }
 
 static void say_gpu_names(struct diags *d, struct piece v)

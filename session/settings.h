@@ -25,6 +25,7 @@ struct emu_gpu;
 struct settings {
     unsigned threads, sms; /* 0: the default */
     uint64_t memory;       /* bytes; 0: the default */
+    uint64_t files_bytes;  /* likewise */
     uint64_t max_instructions;
     uint64_t seed;
     double timeout; /* seconds; 0: none */
@@ -32,7 +33,7 @@ struct settings {
     bool no_speculation, continue_after_faults;
     unsigned checks; /* EMU_CHECK_... */
     /* NULL: not given. */
-    const char *order, *suppress, *gpu_name;
+    const char *order, *suppress, *gpu_name, *files;
     const struct emu_gpu *gpu; /* with gpu_name */
     const char *counts, *record, *replay, *watch;
 };

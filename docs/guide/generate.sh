@@ -10,7 +10,7 @@ new=$(mktemp) || exit 2
 trap 'rm -f "$new" "$new.raw"' EXIT
 bad=0
 for source in *.cu; do
-    "$NVCC" -ptx -arch=compute_75 -O3 -lineinfo "$source" -o "$new.raw" || exit 1
+    "$NVCC" -ptx -I../../include -arch=compute_75 -O3 -lineinfo "$source" -o "$new.raw" || exit 1
     sed -E '/^[[:space:]]*\.file[[:space:]]/{
         s|"[^"]*/([^"/]*\.cu)"|"docs/guide/\1"|; s|"/[^"]*/([^"/]*)"|"\1"|; s|, [0-9]+, [0-9]+$||
     }

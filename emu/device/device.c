@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "emu/device/check.h"
+#include "emu/files.h"
 #include "emu/measure/cache.h"
 #include "emu/measure/count.h"
 #include "emu/suppress.h"
@@ -366,6 +367,11 @@ const struct emu_finding *emu_leaks(struct emu *e, bool guest_only, size_t *coun
 uint64_t emu_digest(struct emu *e)
 {
     return mem_digest(e->mem);
+}
+
+uint64_t emu_files_digest(const struct emu *e)
+{
+    return e->config.files ? guest_files_digest(e->config.files) : 0;
 }
 
 const char *emu_uop_name(unsigned id)

@@ -1,9 +1,10 @@
-/* The functions that CUDA's device runtime supplies: vprintf, malloc, free, __assertfail, and those that
- * child_grids.c has. A program that uses malloc or free runs its CTAs in turn (emu/lower/flow.c), so addresses do not depend on threads. */
+/* The functions that CUDA's device runtime supplies: vprintf, malloc, free, __assertfail, and those that child_grids.c has;
+ * and the calls of files that file_calls.c has. A program that uses malloc or free runs its CTAs in turn (emu/lower/flow.c), so addresses do not depend on threads. */
 #include "emu/sched/control.h"
 
 #include "base/buf.h"
 #include "emu/device/child_grids.h"
+#include "emu/device/file_calls.h"
 #include "emu/sched/launch.h"
 #include "emu/sched/notify.h"
 #include "ptx/ptx.h"
@@ -243,6 +244,14 @@ static bool call_grids(const struct caller *c, const struct call_desc *d, u64 *v
     return grids_call(c->g, c->in, c->w, c->lane, d->runtime, arg, (const u32(*)[3])dim, value);
 }
 
+static bool call_file(const struct caller *c, const struct call_desc *d, u64 *value)
+{
+    u64 arg[4] = {0};
+    for (u32 i = 0; i < d->arg_count && i < 4; i++)
+        arg[i] = argument(c->g, &d->args[i], c->w, c->lane);
+    return file_call(c->g, c->in, c->w, c->lane, d->runtime, arg, value);
+}
+
 const struct emu_uop *emu_op_call_runtime(struct emu_group *g, const struct emu_uop *in)
 {
     const struct call_desc *d = in->ext;
@@ -268,7 +277,8 @@ const struct emu_uop *emu_op_call_runtime(struct emu_group *g, const struct emu_
                 break;
             case RUNTIME_ASSERTFAIL: return fail_assert(&c, d);
             default:
-                if (!call_grids(&c, d, &value)) return NULL;
+                if (!(d->runtime < RUNTIME_GRIDS ? call_file : call_grids)(&c, d, &value))
+                    return NULL;
             }
             if (d->result_count) result(g, &d->results[0], w, c.lane, value);
         }

@@ -13,6 +13,7 @@
 #include "emu/atomic.h"
 #include "emu/device/check.h"
 #include "emu/device/child_grids.h"
+#include "emu/files.h"
 #include "emu/measure/cache.h"
 #include "emu/measure/count.h"
 #include "emu/measure/report.h"
@@ -312,7 +313,8 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                             .step = (u8)emu_launch_step(l, its),
                             .wants = wants,
                             .counting = e->handlers.counting};
-    m.group_warps = l->order || !m.blind || lowering & LOWER_ISSUES || m.its || program->launches
+    m.group_warps = l->order || !m.blind || lowering & LOWER_ISSUES || m.its || program->launches ||
+                            program->has_files
                         ? 1
                         : e->config.group_warps;
     if ((refused = set_clusters(e, &m, &info))) return refused;
@@ -466,6 +468,17 @@ static bool run_tasks(struct emu *e, const struct emu_launch *host, struct grid_
     return ok;
 }
 
+/* Writes the files that the launch has changed, also if it ended with a fault. */
+static void commit_files(struct emu *e)
+{
+    char *why = e->config.files ? guest_files_commit(e->config.files) : NULL;
+    if (why && e->report.fault.kind == EMU_OK)
+        e->report.fault = (struct emu_fault){
+            .kind = EMU_BAD_FILE,
+            .text = arena_printf(e->launch_arena, "%s: %s", emu_fault_name(EMU_BAD_FILE), why)};
+    free(why);
+}
+
 const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const struct emu_launch *l)
 {
     double start = seconds();
@@ -496,6 +509,7 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     launch_grid(e, k, l, &tree, a);
     if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &tree);
     grids_end(&tree.grids, e->mem);
+    commit_files(e);
     e->report.suppressed = check_end(&tree.check);
     e->report.findings = tree.check.list;
     e->report.finding_count = tree.check.count;

@@ -179,7 +179,16 @@ static enum runtime_call runtime_of(const struct ptx_name *n)
     } known[] = {{"vprintf", RUNTIME_VPRINTF},
                  {"malloc", RUNTIME_MALLOC},
                  {"free", RUNTIME_FREE},
-                 {"__assertfail", RUNTIME_ASSERTFAIL}};
+                 {"__assertfail", RUNTIME_ASSERTFAIL},
+                 {PTX_FILE_CALLS "open", RUNTIME_FILE_OPEN},
+                 {PTX_FILE_CALLS "read", RUNTIME_FILE_READ},
+                 {PTX_FILE_CALLS "write", RUNTIME_FILE_WRITE},
+                 {PTX_FILE_CALLS "pread", RUNTIME_FILE_PREAD},
+                 {PTX_FILE_CALLS "pwrite", RUNTIME_FILE_PWRITE},
+                 {PTX_FILE_CALLS "lseek", RUNTIME_FILE_SEEK},
+                 {PTX_FILE_CALLS "size", RUNTIME_FILE_SIZE},
+                 {PTX_FILE_CALLS "close", RUNTIME_FILE_CLOSE},
+                 {PTX_FILE_CALLS "unlink", RUNTIME_FILE_UNLINK}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strlen(known[k].name) == n->length && memcmp(known[k].name, n->text, n->length) == 0)
             return known[k].call;
@@ -253,7 +262,9 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
         d->runtime = runtime_of(f->sym->name);
         /* NVIDIA's device runtime, linked in, is PTX on what only its driver has: Heddle's is in its place. */
         const bool launches = d->runtime >= RUNTIME_GRIDS && d->runtime < RUNTIME_UNKNOWN;
-        if (!at.func || !at.func->is_defined || launches) {
+        /* Those of include/heddle/device_io.h have a body for GPUs. */
+        const bool files = d->runtime >= RUNTIME_FILES && d->runtime < RUNTIME_GRIDS;
+        if (!at.func || !at.func->is_defined || launches || files) {
             if (d->runtime == RUNTIME_UNKNOWN) {
                 u = lower_emit(L, UOP_unsupported, 0, 0, 0, 0);
                 u->ext = arena_printf(
@@ -265,7 +276,8 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
                         : "");
             } else {
                 L->program->talks |= d->runtime == RUNTIME_MALLOC || d->runtime == RUNTIME_FREE ||
-                                     d->runtime >= RUNTIME_GRIDS;
+                                     d->runtime >= RUNTIME_FILES;
+                L->program->has_files |= files;
                 L->program->launches |= d->runtime >= RUNTIME_GRIDS;
                 u = lower_emit(L, UOP_call_runtime, 0, 0, 0, 0);
                 u->ext = d;

@@ -242,8 +242,9 @@ struct emu_program {
     struct emu_frame
         deepest; /* room for the deepest chain of calls; recursion: as much as allowed */
     bool recursive;
-    bool talks; /* CTAs may wait for each other or see each other's order: run them in turn */
-    bool mixes; /* reductions of global memory of several kinds, whose order may matter */
+    bool has_files; /* it calls include/heddle/device_io.h: warps take turns, as with `launches` */
+    bool talks;     /* CTAs may wait for each other or see each other's order: run them in turn */
+    bool mixes;     /* reductions of global memory of several kinds, whose order may matter */
     bool
         combines; /* all are of one kind that commutes, and CTAs do not talk: emu/sched/combine.h */
     bool

@@ -49,7 +49,8 @@ const char *emu_fault_name(enum emu_fault_kind kind)
                                                        "leak",
                                                        "race",
                                                        "atomic and plain access",
-                                                       "order"};
+                                                       "order",
+                                                       "file"};
     return kind < EMU_FAULT_COUNT ? names[kind] : "?";
 }
 
