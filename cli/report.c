@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "cli/counts.h"
+#include "cli/locks_report.h"
 #include "cli/placement_report.h"
 #include "cli/progress.h"
 #include "cli/watch_report.h"
@@ -162,6 +163,7 @@ static void print_text(const struct report *r)
     if (r->note) printf("%s\n", r->note);
     watch_report_print(r->watches);
     placement_report_print(r->placement);
+    locks_report_print(r->locks);
     counts_print(r->counts);
 }
 

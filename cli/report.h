@@ -16,6 +16,7 @@ struct run_observer;
 struct device_watch;
 struct placement_report;
 struct progress;
+struct locks;
 
 struct report {
     struct arena *arena;
@@ -28,6 +29,7 @@ struct report {
     struct recording *recording;
     struct watch_report *watches;       /* NULL: nothing is watched */
     struct placement_report *placement; /* NULL: it is not asked for */
+    struct locks *locks;                /* of --locks; NULL: they are not asked for */
     struct run_observer
         *run_observer; /* of `heddle communication` and `heddle trace record`; NULL */
     double started;

@@ -3,6 +3,7 @@
 #include "cli/counts.h"
 #include "cli/fidelity.h"
 #include "cli/json.h"
+#include "cli/locks_report.h"
 #include "cli/placement_report.h"
 #include "cli/report.h"
 #include "cli/watch_report.h"
@@ -148,6 +149,7 @@ void report_print_json(const struct report *r, double seconds)
     }
     json_t *placement = placement_report_json(r->placement);
     if (placement) json_object_set_new(o, "placement", placement);
+    if (r->locks) json_object_set_new(o, "locks", locks_report_json(r->locks));
     json_object_set_new(o, "note", r->note ? json_text(r->note) : json_null());
     json_object_set_new(o, "printed", json_text(r->printed.data ? r->printed.data : ""));
     json_object_set_new(o, "messages", json_text(r->messages.data ? r->messages.data : ""));

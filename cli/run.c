@@ -5,6 +5,7 @@
 #include "cli/counts.h"
 #include "cli/job_file.h"
 #include "cli/litmus_table.h"
+#include "cli/locks_report.h"
 #include "cli/placement_report.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
@@ -14,6 +15,7 @@
 #include "cli/run_suite.h"
 #include "cli/watch_report.h"
 #include "cuda/outcome.h"
+#include "determinism/locks/locks.h"
 #include "determinism/orders.h"
 #include "emu/order.h"
 #include "session/event_stream.h"
@@ -246,24 +248,32 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
         .placement = &placement,
         .recording = &recording};
     report_begin(&r);
+    if (ok && run_option_find(&o, OPTION_LOCKS)) r.locks = locks_new();
     if (ok && o.kind == TARGET_PROGRAM) {
         counts.estimates = NULL; /* the program's process writes them */
         const int status = run_program(&o, argv + o.rest, &r, events);
+        locks_free(r.locks);
         arena_free(arena);
         return status;
     }
+    struct event_stream *const own = r.locks && !events ? event_stream_new() : NULL;
+    if (!events) events = own;
+    if (r.locks && events) event_stream_want(events, EVENTS_LOCKS);
     r.run_observer = run_observer_open(events);
     r.progress = &progress;
     progress_begin(&progress);
     if (ok) run_target(&r, &o);
     else bad_call(&r, &o);
     run_observer_end(r.run_observer, events);
+    if (events) locks_report_read(r.locks, events);
     recording_end(&recording);
     end_counts(&r);
     int status = report_end(&r);
     counts_free(&counts);
     watch_report_free(&watches);
     placement_report_free(&placement);
+    locks_free(r.locks);
+    event_stream_close(own);
     arena_free(arena);
     return status;
 }

@@ -70,6 +70,13 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
      .id = OPTION_FIDELITY,
      .targets = TARGET_ANY,
      .one_run = true},
+    {.name = "locks",
+     .help =
+         "Print the words of memory that threads contend for by compare-and-swap or exchange: attempts that fail, "
+         "acquisitions, the share of instructions that spin, and the most threads that wait at once (docs/run.md).",
+     .id = OPTION_LOCKS,
+     .targets = TARGET_ANY,
+     .one_run = true},
     {.name = "watch", .id = OPTION_WATCH, .targets = TARGET_ANY, .repeated = true, .one_run = true},
     {.name = "record", .id = OPTION_RECORD, .targets = TARGET_ANY, .one_run = true},
     {.name = "replay", .id = OPTION_REPLAY, .targets = TARGET_ANY, .one_run = true},

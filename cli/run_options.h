@@ -40,6 +40,7 @@ enum run_option_id {
     OPTION_COUNTS,
     OPTION_PROFILE,
     OPTION_FIDELITY,
+    OPTION_LOCKS,
     OPTION_WATCH,
     OPTION_RECORD,
     OPTION_REPLAY,
@@ -88,7 +89,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 41, CHECK_OPTION_COUNT = 16 };
+enum { RUN_OPTION_COUNT = 42, CHECK_OPTION_COUNT = 16 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/compile.h"
 #include "cli/counts.h"
+#include "cli/locks_report.h"
 #include "cli/memory_file.h"
 #include "cli/report.h"
 #include "cli/watch_report.h"
@@ -185,7 +186,8 @@ static bool prepare(struct running *r, struct event_stream *events)
     if (!r->events) return false;
     event_stream_want(r->events, EVENTS_TOTALS | (r->report->json ? EVENTS_LAUNCHES : 0u) |
                                      (profile ? EVENTS_PROFILE : 0u) |
-                                     (fidelity ? EVENTS_FIDELITY : 0u));
+                                     (fidelity ? EVENTS_FIDELITY : 0u) |
+                                     (r->report->locks ? EVENTS_LOCKS : 0u));
     if (!event_stream_pass_on(r->events)) return false;
     return !r->report->json || (r->printed = memfd_create("heddle", 0)) >= 0;
 }
@@ -228,6 +230,8 @@ static void read_events(struct running *r)
         case EVENT_MESSAGE: buf_puts(&report->messages, e.text); break;
         case EVENT_PROFILE_LINE: emu_profile_add_lines(report->counts->profile, &e.line, 1); break;
         case EVENT_FIDELITY: emu_fidelity_add_line(report->counts->fidelity, &e.fidelity); break;
+        case EVENT_LOCK:
+        case EVENT_LOCK_INSTRUCTIONS: locks_report_add(report->locks, &e); break;
         case EVENT_WRITE:
         case EVENT_WRITES_LEFT_OUT: watch_report_add_event(report->watches, &e); break;
         default: break; /* of `heddle estimate`, which reads them */
@@ -253,6 +257,7 @@ static int finish(struct running *r, int status)
         report->program_status = status;
         (void)report_end(report);
     } else {
+        locks_report_print(report->locks);
         counts_print(report->counts);
         (void)fflush(stdout);
         if (!report->quiet) event_totals_print(totals, stderr);

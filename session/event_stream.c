@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MAGIC UINT64_C(0x746e657665646568) /* "hedevent" */
-enum { VERSION = 3 };                      /* to be changed with struct head and struct event */
+enum { VERSION = 4 };                      /* to be changed with struct head and struct event */
 
 struct head { /* at the file's beginning, mapped by each process */
     uint64_t magic;
@@ -45,6 +45,11 @@ static const struct layout {
     [EVENT_FIDELITY] = {sizeof(struct emu_fidelity_line),
                         3,
                         {AT(fidelity.name), AT(fidelity.text), AT(fidelity.result)}},
+    [EVENT_LOCK] = {sizeof(struct lock_row),
+                    4,
+                    {AT(lock.kernel), AT(lock.allocation), AT(lock.function),
+                     AT(lock.source_file)}},
+    [EVENT_LOCK_INSTRUCTIONS] = {sizeof(uint64_t), 0, {0}},
     [EVENT_WRITE] = {sizeof(struct event_write),
                      6,
                      {AT(write.label), AT(write.type), AT(write.op), AT(write.kernel),

@@ -29,6 +29,7 @@
 #ifndef HEDDLE_SESSION_EVENT_STREAM_H
 #define HEDDLE_SESSION_EVENT_STREAM_H
 
+#include "determinism/locks/locks.h"
 #include "emu/fidelity.h"
 #include "emu/profile.h"
 #include "model/launch_estimate.h"
@@ -54,6 +55,7 @@ enum events_wanted {
     EVENTS_COMMUNICATION = 64,
     EVENTS_COMMUNICATION_UNIT = 128, /* and 256 */
     EVENTS_FIDELITY = 512,           /* EVENT_FIDELITY at the end; launches are counted */
+    EVENTS_LOCKS = 2048,             /* EVENT_LOCK, _LOCK_INSTRUCTIONS at the end */
     EVENTS_ACCESSES = 1024,          /* no events, but a file (session/run_observer.h) */
     EVENTS_TASK = 32, /* no events: the first one is EVENT_TASK, for the process that runs */
 };
@@ -90,18 +92,20 @@ struct event_timeline {
 };
 
 enum event_kind {
-    EVENT_LAUNCH,          /* a launch has ended: `launch` */
-    EVENT_MESSAGE,         /* to the user, by Heddle: `text` */
-    EVENT_PROFILE_LINE,    /* `line` */
-    EVENT_FIDELITY,        /* `fidelity` */
-    EVENT_WRITE,           /* to a place that is watched: `write` */
-    EVENT_WRITES_LEFT_OUT, /* `count`: writes beyond EVENTS_MOST_WRITES */
-    EVENT_ESTIMATE,        /* a launch was estimated: `estimate` */
-    EVENT_LAUNCH_BEGIN,    /* a launch begins: `text`, the kernel */
-    EVENT_FINDING,         /* of a check, in the launch before: `finding` */
-    EVENT_DIGEST,          /* of memory after a launch, in the order of submission: `digest` */
-    EVENT_END_DIGESTS,     /* of a process: `end` */
-    EVENT_STATUS,          /* the exit status of the run: `count` */
+    EVENT_LAUNCH,            /* a launch has ended: `launch` */
+    EVENT_MESSAGE,           /* to the user, by Heddle: `text` */
+    EVENT_PROFILE_LINE,      /* `line` */
+    EVENT_FIDELITY,          /* `fidelity` */
+    EVENT_LOCK,              /* `lock` */
+    EVENT_LOCK_INSTRUCTIONS, /* `count`: of all threads (locks_thread_instructions) */
+    EVENT_WRITE,             /* to a place that is watched: `write` */
+    EVENT_WRITES_LEFT_OUT,   /* `count`: writes beyond EVENTS_MOST_WRITES */
+    EVENT_ESTIMATE,          /* a launch was estimated: `estimate` */
+    EVENT_LAUNCH_BEGIN,      /* a launch begins: `text`, the kernel */
+    EVENT_FINDING,           /* of a check, in the launch before: `finding` */
+    EVENT_DIGEST,            /* of memory after a launch, in the order of submission: `digest` */
+    EVENT_END_DIGESTS,       /* of a process: `end` */
+    EVENT_STATUS,            /* the exit status of the run: `count` */
     EVENT_TASK,     /* to the process that runs, as first event (session/run_log.h): `task` */
     EVENT_TIMELINE, /* of a process, at its end: `timeline` */
     EVENT_PLACE,    /* likewise, behind it: `count`, an address */
@@ -152,6 +156,7 @@ struct event {
         struct emu_fidelity_line fidelity;
         struct event_write write;
         struct launch_estimate estimate;
+        struct lock_row lock;
         struct event_finding finding;
         struct event_digest digest;
         struct event_end_digests end;

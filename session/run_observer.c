@@ -3,6 +3,7 @@
 #include "session/run_observer.h"
 
 #include "determinism/communication/communication.h"
+#include "determinism/locks/locks.h"
 #include "determinism/record/access_trace.h"
 #include "emu/emu.h"
 #include "session/communication_log.h"
@@ -18,6 +19,7 @@ struct run_observer {
     struct event_stream *events;
     struct communication *communication; /* NULL: not wanted */
     struct access_trace *accesses;       /* likewise */
+    struct locks *locks;                 /* likewise */
     bool launched, refused;              /* refused: another process writes the file */
     const struct emu_observer **list;
 };
@@ -61,10 +63,12 @@ struct run_observer *run_observer_open(struct event_stream *s)
 {
     struct communication *communication = communication_log_open(s);
     struct access_trace *accesses = open_accesses(s);
-    if (!communication && !accesses) return NULL;
+    struct locks *locks = event_stream_wants(s, EVENTS_LOCKS) ? locks_new() : NULL;
+    if (!communication && !accesses && !locks) return NULL;
     struct run_observer *o = calloc(1, sizeof *o);
     if (!o) abort();
-    *o = (struct run_observer){.events = s, .communication = communication, .accesses = accesses};
+    *o = (struct run_observer){
+        .events = s, .communication = communication, .accesses = accesses, .locks = locks};
     return o;
 }
 
@@ -72,6 +76,7 @@ void run_observer_device(struct run_observer *o, struct emu *e)
 {
     if (o && o->communication)
         emu_observe_memory(e, communication_memory_observer(o->communication));
+    if (o && o->locks) locks_device(o->locks, e);
 }
 
 /* One process alone writes the files: the first that launches a kernel. */
@@ -90,12 +95,13 @@ static bool may_write(struct run_observer *o)
 void run_observer_join(struct run_observer *o, struct emu_launch *l)
 {
     if (!o) return;
-    o->list = realloc((void *)o->list, (l->observer_count + 2) * sizeof *o->list);
+    o->list = realloc((void *)o->list, (l->observer_count + 3) * sizeof *o->list);
     if (!o->list) abort();
     size_t n = l->observer_count;
     for (size_t i = 0; i < n; i++) o->list[i] = l->observers[i];
     if (o->communication) o->list[n++] = communication_observer(o->communication);
     if (o->accesses && may_write(o)) o->list[n++] = access_trace_observer(o->accesses);
+    if (o->locks) o->list[n++] = locks_observer(o->locks);
     l->observers = o->list;
     l->observer_count = n;
 }
@@ -106,10 +112,22 @@ void run_observer_stream(struct run_observer *o, uint32_t stream)
     if (o && o->accesses) access_trace_stream(o->accesses, stream);
 }
 
+static void write_locks(struct locks *k, struct event_stream *s)
+{
+    size_t n;
+    const struct lock_row *rows = locks_rows(k, &n);
+    for (size_t i = 0; i < n; i++)
+        event_write(s, &(struct event){.kind = EVENT_LOCK, .lock = rows[i]});
+    event_write(
+        s, &(struct event){.kind = EVENT_LOCK_INSTRUCTIONS, .count = locks_thread_instructions(k)});
+    locks_free(k);
+}
+
 void run_observer_end(struct run_observer *o, struct event_stream *s)
 {
     if (!o) return;
     if (o->communication) communication_log_end(o->communication, s);
+    if (o->locks) write_locks(o->locks, s);
     const char *why = o->accesses ? access_trace_end(o->accesses) : NULL;
     if (why) {
         fprintf(stderr, "heddle: cannot write %s\n", why);

@@ -1,5 +1,5 @@
 /* session/run_observer.h: the observer that the command line asked for in the process that runs kernels: of
- * `heddle communication`, or of `heddle trace record --format memtrace3`.
+ * `heddle communication`, of `heddle trace record --format memtrace3`, or of `heddle run --locks`.
  *
  *     run_observer_want_accesses(s, "memtrace3", path);        // in the process that starts the run, or
  *     event_stream_want(s, communication_log_wish(unit));
