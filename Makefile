@@ -156,6 +156,8 @@ $B/tests/bench/frontend: $B/tests/bench/frontend.o $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $B/tests/bench/emulator: $(addprefix $B/tests/bench/,emulator.o kernels.o native.o) $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
+$B/tests/bench/units: $B/tests/bench/units.o $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $B/tests/bench/orders: $(addprefix $B/tests/bench/,orders.o kernels.o native.o) $(SUITE) $(CUDA) $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 $B/tests/bench/calls: $B/tests/bench/calls.o $(RUNTIME) $(CUDA) $B/internal.a
@@ -310,9 +312,10 @@ check-fuzz: # half a minute each, side by side
 	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu fuzz-trace SECONDS=30
 
-bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator orders calls) heddle) ## speed of the front end, the emulator, orders and checks
+bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator units orders calls) heddle) ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
 	@$B/tests/bench/emulator suites/ptx/bench.ptx
+	@$B/tests/bench/units
 	@$B/tests/bench/orders
 	@$B/heddle bench --beside tests/bench/micro.txt
 	@$B/tests/bench/calls
