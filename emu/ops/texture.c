@@ -1,10 +1,10 @@
-/* Textures and surfaces: texture.h says what they are and which freedom of the ISA is used how. */
+/* Textures, and objects of textures and surfaces: texture.h says what they are and which freedom of the ISA is used how. */
 #include "emu/texture.h"
 
-#include "emu/atomic.h"
 #include "emu/measure/count.h"
 #include "emu/ops/approx.h"
 #include "emu/ops/fp.h"
+#include "emu/ops/textureops.h"
 #include "emu/sched/notify.h"
 #include "ptx/ptx.h"
 
@@ -15,24 +15,10 @@
 
 /* ---- objects ----------------------------------------------------------------------------------- */
 
-static u32 or1(u32 n)
-{
-    return n ? n : 1;
-}
-
-static u32 texel_bytes(const struct texture_memory *m)
-{
-    return m->channels * m->bits / 8u;
-}
-
-static u32 dims_of(const struct texture_memory *m)
-{
-    return m->depth ? 3 : m->height ? 2 : 1;
-}
-
 const char *texture_layout(struct texture_memory *m)
 {
-    const u32 levels = or1(m->levels), layers = or1(m->layers), texel = texel_bytes(m);
+    const u32 levels = texture_or_1(m->levels), layers = texture_or_1(m->layers),
+              texel = texture_texel_bytes(m);
     if (!m->width || m->width > TEXTURE_MAX_SIZE || m->height > TEXTURE_MAX_SIZE ||
         m->depth > TEXTURE_MAX_SIZE || layers > 1 << 16)
         return "a width, height, depth or number of layers that no texture has";
@@ -52,9 +38,9 @@ const char *texture_layout(struct texture_memory *m)
     memset(m->level, 0, sizeof m->level);
     for (u32 i = 0; i < levels; i++) {
         struct texture_level *v = &m->level[i];
-        v->width = or1(m->width >> i);
-        v->height = or1(m->height >> i);
-        v->depth = or1(m->depth >> i);
+        v->width = texture_or_1(m->width >> i);
+        v->height = texture_or_1(m->height >> i);
+        v->depth = texture_or_1(m->depth >> i);
         u64 row = (u64)v->width * texel, size;
         v->at = at;
         v->pitch = m->pitch ? m->pitch : m->linear ? row : (row + 15) / 16 * 16;
@@ -73,13 +59,7 @@ const char *texture_layout(struct texture_memory *m)
 u64 texture_offset(const struct texture_memory *m, u32 level, u32 layer, u32 x, u32 y, u32 z)
 {
     const struct texture_level *v = &m->level[level];
-    return v->at + layer * v->layer + z * v->slice + y * v->pitch + (u64)x * texel_bytes(m);
-}
-
-/* What a fetch gives is f32, not integers. */
-static bool gives_float(const struct texture *t)
-{
-    return t->memory.kind >= TEXTURE_FLOAT || t->as_float;
+    return v->at + layer * v->layer + z * v->slice + y * v->pitch + (u64)x * texture_texel_bytes(m);
 }
 
 static uint64_t put_object(struct mem *m, const struct texture *t, u64 magic, const char *name,
@@ -114,7 +94,7 @@ uint64_t texture_create(struct mem *m, const struct texture *t, const char **why
     if (t->srgb &&
         (k->bits != 8 || !(k->kind == TEXTURE_UNORM || (k->kind == TEXTURE_UINT && t->as_float))))
         *why = "sRGB is for 8-bit unsigned texels that are read as normalised floats";
-    if ((t->sampler.linear_filter || t->sampler.linear_levels) && !gives_float(t))
+    if ((t->sampler.linear_filter || t->sampler.linear_levels) && !texture_gives_float(t))
         *why = "integers cannot be filtered";
     return *why ? 0 : put_object(m, t, TEXTURE_MAGIC, "texture object", why);
 }
@@ -171,7 +151,7 @@ static bool sound(const struct texture *t)
         return false;
     if (m->channels != 1 && m->channels != 2 && m->channels != 4) return false;
     if (m->bits != 8 && m->bits != 16 && m->bits != 32) return false;
-    for (u32 i = 0; i < or1(m->levels); i++) {
+    for (u32 i = 0; i < texture_or_1(m->levels); i++) {
         const struct texture_level *v = &m->level[i];
         if (!v->width || !v->height || !v->depth || v->width > TEXTURE_MAX_SIZE ||
             v->height > TEXTURE_MAX_SIZE || v->depth > TEXTURE_MAX_SIZE)
@@ -227,7 +207,7 @@ static u32 channel(const struct texture *t, u32 raw, u32 c)
     bool sign = t->memory.kind == TEXTURE_SINT || t->memory.kind == TEXTURE_SNORM;
     if (t->memory.kind == TEXTURE_FLOAT)
         return bits == 16 ? fp_bits32(fp_f32_from_f16((u16)raw)) : raw;
-    if (!gives_float(t) || bits == 32) return sign ? (u32)low : raw;
+    if (!texture_gives_float(t) || bits == 32) return sign ? (u32)low : raw;
     if (t->srgb && bits == 8 && c < 3) return srgb_to_linear[raw & 0xff];
     if (!sign) return fp_bits32((f32)raw / (f32)most);
     f32 x = (f32)low / (f32)(most >> 1);
@@ -236,14 +216,15 @@ static u32 channel(const struct texture *t, u32 raw, u32 c)
 
 static void missing(const struct texture *t, u32 from, u32 out[4])
 {
-    for (u32 c = from; c < 4; c++) out[c] = c < 3 ? 0 : gives_float(t) ? fp_bits32(1.0f) : 1;
+    for (u32 c = from; c < 4; c++)
+        out[c] = c < 3 ? 0 : texture_gives_float(t) ? fp_bits32(1.0f) : 1;
 }
 
 static void read_texel(const struct texture *t, const u8 *base, u32 level, u32 layer, u32 x, u32 y,
                        u32 z, u32 out[4])
 {
     const struct texture_memory *m = &t->memory;
-    const u32 bytes = m->bits / 8u, size = texel_bytes(m);
+    const u32 bytes = m->bits / 8u, size = texture_texel_bytes(m);
     const u64 at = texture_offset(m, level, layer, x, y, z);
     missing(t, 0, out);
     if (at > m->bytes || m->bytes - at < size) return;
@@ -260,8 +241,8 @@ static void read_outside(const struct texture *t, u32 out[4])
 {
     missing(t, t->memory.channels, out);
     for (u32 c = 0; c < t->memory.channels && c < 4; c++) {
-        const f32 b = t->memory.linear && dims_of(&t->memory) == 1 ? 0.0f : t->border[c];
-        if (gives_float(t)) out[c] = fp_bits32(b);
+        const f32 b = t->memory.linear && texture_dims(&t->memory) == 1 ? 0.0f : t->border[c];
+        if (texture_gives_float(t)) out[c] = fp_bits32(b);
         else {
             i64 v = fp_s64_from_f32(b, FP_RZ);
             bool sign = t->memory.kind == TEXTURE_SINT;
@@ -413,8 +394,8 @@ static struct place place_of(const struct texture *t, const struct texture_sampl
 {
     const struct texture_memory *m = &t->memory;
     const struct texture_level *v = &m->level[level];
-    const u32 size[3] = {v->width, v->height, v->depth}, dims = dims_of(m);
-    const u32 layers = or1(m->layers);
+    const u32 size[3] = {v->width, v->height, v->depth}, dims = texture_dims(m);
+    const u32 layers = texture_or_1(m->layers);
     struct place out = {.reads = p->reads, .level = level};
     for (u32 i = 0; i < 3; i++) out.axis[i] = (struct axis){.size = 1, .mode = TEXTURE_CLAMP};
     if (m->cube) {
@@ -442,7 +423,7 @@ static f32 level_of_gradient(const struct texture *t, const struct texture_sampl
 {
     const struct texture_level *v = &t->memory.level[0];
     const u32 size[3] = {v->width, v->height, v->depth};
-    const u32 dims = t->memory.cube ? 3 : dims_of(&t->memory);
+    const u32 dims = t->memory.cube ? 3 : texture_dims(&t->memory);
     f64 most = 0;
     for (int d = 0; d < 2; d++) {
         f64 sum = 0;
@@ -462,7 +443,7 @@ static f32 level_of_gradient(const struct texture *t, const struct texture_sampl
 static u32 choose_level(const struct texture *t, const struct texture_sampler *s,
                         const struct texture_point *p, u32 *weight)
 {
-    const u32 levels = or1(t->memory.levels);
+    const u32 levels = texture_or_1(t->memory.levels);
     *weight = 0;
     if (levels == 1 || p->mode == TEXTURE_BASE || p->mode == TEXTURE_GATHER) return 0;
     const f32 last = (f32)(levels - 1);
@@ -492,10 +473,10 @@ void texture_fetch(const struct texture *t, const struct texture_sampler *s, con
         }
         return;
     }
-    const bool linear = s->linear_filter && !p->integers && gives_float(t);
+    const bool linear = s->linear_filter && !p->integers && texture_gives_float(t);
     u32 weight, level = choose_level(t, s, p, &weight);
     struct place q = place_of(t, s, p, level, linear);
-    if (!gives_float(t)) weight = 0;
+    if (!texture_gives_float(t)) weight = 0;
     if (!linear && !weight) { /* as it is there */
         corner(t, base, &q, 0, out);
         return;
@@ -515,15 +496,8 @@ void texture_fetch(const struct texture *t, const struct texture_sampler *s, con
 
 /* ---- what an instruction names ----------------------------------------------------------------- */
 
-struct object { /* the last one that lanes named */
-    u64 handle;
-    const struct texture *texture;
-    const u8 *base;
-};
-
-/* The texture or surface of a lane; NULL: a fault. */
-static const struct texture *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l,
-                                  bool surface, struct object *o)
+const struct texture *texture_of_lane(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l,
+                                      bool surface, struct texture_object *o)
 {
     const struct texture_op *v = in->ext;
     const struct emu_machine *m = g->worker->machine;
@@ -563,19 +537,18 @@ static const struct texture *find(struct emu_group *g, const struct emu_uop *in,
     return t;
 }
 
-/* Whether the instruction's geometry is the object's. A surface of a cube is one of layers. */
-static bool fits(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, bool surface,
-                 const struct texture *t)
+bool texture_fits(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, bool surface,
+                  const struct texture *t)
 {
     const struct texture_op *v = in->ext;
     const struct texture_memory *m = &t->memory;
-    bool ok = surface   ? v->dims == dims_of(m) && v->layered == (m->layered || m->cube)
+    bool ok = surface   ? v->dims == texture_dims(m) && v->layered == (m->layered || m->cube)
               : v->cube ? m->cube && v->layered == m->layered
-                        : !m->cube && v->dims == dims_of(m) && v->layered == m->layered;
+                        : !m->cube && v->dims == texture_dims(m) && v->layered == m->layered;
     if (ok) return true;
     emu_raise(g, in, EMU_WRONG_SPACE, w, l, 0, 0,
               "a %s of %u dimensions%s%s, used as one of another shape",
-              surface ? "surface" : "texture", dims_of(m), m->layered ? ", layered" : "",
+              surface ? "surface" : "texture", texture_dims(m), m->layered ? ", layered" : "",
               m->cube ? ", a cube" : "");
     return false;
 }
@@ -629,7 +602,7 @@ static void tell_fetch(const struct emu_group *g, const struct emu_uop *in, u32 
     enum { MOST = 16 }; /* bytes of a texel */
     for (u32 lane = 0; lane < LANES; lane++) {
         const struct mem *m = g->worker->machine->mem;
-        const u32 size = t[lane] ? texel_bytes(&t[lane]->memory) : 0;
+        const u32 size = t[lane] ? texture_texel_bytes(&t[lane]->memory) : 0;
         for (u32 k = 0; t[lane] && k < reads[lane].count; k++) {
             u64 at[LANES] = {0};
             u8 bytes[LANES * MOST] = {0};
@@ -656,7 +629,7 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
     const bool told = g->worker->machine->watched && g->worker->machine->launch->observer_count;
 
     const struct texture_op *v = in->ext;
-    struct object o = {0};
+    struct texture_object o = {0};
     for (u32 w = 0; w < g->warps; w++) {
         u64 at[LANES] = {0};
         struct texture_reads reads[LANES];
@@ -664,10 +637,10 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             const struct texture *before = o.texture;
-            const struct texture *t = find(g, in, w, l, false, &o);
+            const struct texture *t = texture_of_lane(g, in, w, l, false, &o);
             if (!t) return NULL;
-            if (t != before && !fits(g, in, w, l, false, t)) return NULL;
-            if ((v->type == PTX_f16 || v->type == PTX_f16x2) && !gives_float(t))
+            if (t != before && !texture_fits(g, in, w, l, false, t)) return NULL;
+            if ((v->type == PTX_f16 || v->type == PTX_f16x2) && !texture_gives_float(t))
                 return emu_raise(g, in, EMU_UNSUPPORTED, w, l, 0, 0,
                                  "a texture of integers that is read as f16");
             struct texture_sampler s = v->own_sampler ? v->sampler : t->sampler;
@@ -697,7 +670,7 @@ const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
         }
         if (told) tell_fetch(g, in, w, of, reads);
         if (g->worker->sites && g->exec[w] && o.texture)
-            emu_count_lanes(g, in, w, at, g->exec[w], texel_bytes(&o.texture->memory),
+            emu_count_lanes(g, in, w, at, g->exec[w], texture_texel_bytes(&o.texture->memory),
                             PTX_SPACE_GLOBAL, COUNT_LOAD);
     }
     return in + 1;
@@ -735,7 +708,7 @@ static u32 answer(const struct texture *t, const struct texture_op *v, u32 level
         [TEXTURE_CLAMP] = 3,
         [TEXTURE_BORDER] = 4}; /* wrap, mirror, clamp_ogl, to_edge, to_border */
     const struct texture_memory *m = &t->memory;
-    const u32 last = or1(m->levels) - 1;
+    const u32 last = texture_or_1(m->levels) - 1;
     const struct texture_level *k = &m->level[level < last ? level : last];
     switch (v->query) {
     case QUERY_WIDTH: return k->width;
@@ -758,241 +731,14 @@ static u32 answer(const struct texture *t, const struct texture_op *v, u32 level
 const struct emu_uop *emu_op_txq(struct emu_group *g, const struct emu_uop *in)
 {
     const struct texture_op *v = in->ext;
-    struct object o = {0};
+    struct texture_object o = {0};
     for (u32 w = 0; w < g->warps; w++)
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
-            const struct texture *t = find(g, in, w, l, in->x, &o);
+            const struct texture *t = texture_of_lane(g, in, w, l, in->x, &o);
             if (!t) return NULL;
             u32 level = in->y ? (u32)emu_get(g, 4, v->level, w, l) : 0;
             emu_put(g, 4, v->result[0], w, l, answer(t, v, level));
         }
-    return in + 1;
-}
-
-/* ---- surfaces ---------------------------------------------------------------------------------- */
-
-enum reach { REACH_FAULT, REACH_THERE, REACH_NOWHERE };
-
-/* Where `size` bytes of a lane's coordinates lie, whose x counts units of `unit` bytes. */
-static enum reach reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l,
-                        const struct texture *t, u32 unit, u32 size, bool write, u8 **host,
-                        u64 *address)
-{
-    const struct texture_op *v = in->ext;
-    const struct texture_memory *m = &t->memory;
-    const i64 row = (i64)m->level[0].width * texel_bytes(m);
-    i64 at[4] = {0}, most[4] = {0};
-    if (row < size) { /* nothing of that size is there */
-        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, 0, size,
-                  "%u bytes of a surface with rows of %lld", size, (long long)row);
-        return REACH_FAULT;
-    }
-    for (u32 i = 0; i < v->dims; i++) at[i] = (i32)(u32)emu_get(g, 4, v->coord[i], w, l);
-    at[0] *= unit;
-    most[0] = row - size;
-    most[1] = (i64)m->level[0].height - 1;
-    most[2] = (i64)m->level[0].depth - 1;
-    if (v->layered) {
-        at[3] = (i64)emu_get(g, 4, v->layer, w, l);
-        most[3] = (i64)or1(m->layers) - 1;
-    }
-    bool outside = false;
-    for (u32 i = 0; i < 4; i++) {
-        if (at[i] >= 0 && at[i] <= most[i]) continue;
-        outside = true;
-        if (v->outside == SURFACE_CLAMP)
-            at[i] = at[i] < 0 ? 0 : i ? most[i] : most[0] / size * size;
-    }
-    if (outside && v->outside == SURFACE_ZERO) return REACH_NOWHERE;
-    if (outside && v->outside == SURFACE_TRAP) {
-        emu_raise(
-            g, in, EMU_OUT_OF_BOUNDS, w, l, (u64)at[0], size,
-            "%s of %u bytes at x = %lld, y = %lld, z = %lld, layer %lld of a surface of %u x %u x %u",
-            write ? "write" : "read", size, (long long)at[0], (long long)at[1], (long long)at[2],
-            (long long)at[3], m->level[0].width, m->level[0].height, m->level[0].depth);
-        return REACH_FAULT;
-    }
-    if (at[0] % size) {
-        emu_raise(g, in, EMU_MISALIGNED, w, l, (u64)at[0], size,
-                  "%s of %u bytes of a surface at byte %lld of a row", write ? "write" : "read",
-                  size, (long long)at[0]);
-        return REACH_FAULT;
-    }
-    const u64 offset = texture_offset(m, 0, (u32)at[3], 0, (u32)at[1], (u32)at[2]) + (u64)at[0];
-    if (offset > m->bytes || m->bytes - offset < size) { /* not with what surface_create took */
-        emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, offset, size, "outside of the surface's memory");
-        return REACH_FAULT;
-    }
-    *address = m->address + offset;
-    *host = emu_lane_host(g, in, w, l, PTX_SPACE_GLOBAL, *address, size, write);
-    return *host ? REACH_THERE : REACH_FAULT;
-}
-
-/* For each lane: its surface `t`, `address` and `p`, that on the host, and `there`. */
-#define EACH_REACHED(unit, size, write)                                                            \
-    struct object o = {0};                                                                         \
-    const struct texture *t = NULL;                                                                \
-    u64 address = 0;                                                                               \
-    u8 *p = NULL;                                                                                  \
-    enum reach there = REACH_FAULT;                                                                \
-    for (u32 w = 0; w < g->warps; w++)                                                             \
-        for (u32 left = g->exec[w], l = 0; left && (l = (u32)__builtin_ctz(left), true);           \
-             left &= left - 1)                                                                     \
-            if ((t = find(g, in, w, l, true, &o)) == NULL || !fits(g, in, w, l, true, t) ||        \
-                (there = reach(g, in, w, l, t, unit, size, write, &p, &address)) == REACH_FAULT)   \
-                return NULL;                                                                       \
-            else
-
-/* Tells orders and observers of one lane's access; false: the warp sleeps, and begins again. PTX's memory model leaves
- * surfaces out. CUDA's guide says that what a launch has written is undefined where it reads it by a texture or a
- * surface; writes are taken for weak ones, and reductions for what red is. */
-static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, unsigned type,
-                 u64 address, u32 size, u8 *data, enum emu_verdict *verdict)
-{
-    const struct texture_op *v = in->ext;
-    *verdict = EMU_PROCEED;
-    if (!g->worker->machine->watched) return true;
-    u64 at[LANES] = {0};
-    u8 bytes[LANES * 64] = {0};
-    at[l] = address;
-    memcpy(bytes + 64 * l, data, size);
-    struct emu_access a = {.kind = kind,
-                           .space = PTX_SPACE_GLOBAL,
-                           .flags = kind == EMU_LOAD  ? EMU_NONCOHERENT
-                                    : kind == EMU_RED ? EMU_RELAXED
-                                                      : 0,
-                           .scope = EMU_SCOPE_GPU,
-                           .op = v->op,
-                           .type = (u8)type,
-                           .width = (u8)size,
-                           .count = 1,
-                           .lanes = 1u << l,
-                           .address = at,
-                           .stride = 64,
-                           .pc = in->pc};
-    if (kind == EMU_LOAD) a.result = bytes;
-    else a.data = bytes;
-    if (!emu_notify_access(g, in, &a, verdict)) return false;
-    memcpy(data, bytes + 64 * l, size);
-    return true;
-}
-
-static void count_lanes(struct emu_group *g, const struct emu_uop *in)
-{
-    struct emu_site *s = g->worker->sites;
-    if (!s) return;
-    s[in->site].warps += g->warp_count;
-    s[in->site].lanes += g->lane_count;
-}
-
-const struct emu_uop *emu_op_suld(struct emu_group *g, const struct emu_uop *in)
-{
-    const struct texture_op *v = in->ext;
-    if (!emu_notify_single_warp(g, in)) return NULL;
-    count_lanes(g, in);
-    EACH_REACHED(1, v->width * v->count, false)
-    {
-        const u32 size = v->width * v->count;
-        u8 data[32] = {0};
-        enum emu_verdict verdict;
-        if (there == REACH_THERE) {
-            memcpy(data, p, size);
-            if (!tell(g, in, l, EMU_LOAD, v->type, address, size, data, &verdict)) return NULL;
-        }
-        for (u32 k = 0; k < v->count; k++)
-            lane_give(g, v->result[k], v->width, w, l, data + k * v->width);
-    }
-    return in + 1;
-}
-
-const struct emu_uop *emu_op_sust(struct emu_group *g, const struct emu_uop *in)
-{
-    const struct texture_op *v = in->ext;
-    if (!emu_notify_single_warp(g, in)) return NULL;
-    count_lanes(g, in);
-    EACH_REACHED(1, v->width * v->count, true)
-    {
-        if (there == REACH_NOWHERE) continue;
-        const u32 size = v->width * v->count;
-        u8 data[32];
-        enum emu_verdict verdict;
-        for (u32 k = 0; k < v->count; k++)
-            lane_take(g, v->result[k], v->width, w, l, data + k * v->width);
-        if (!tell(g, in, l, EMU_STORE, v->type, address, size, data, &verdict)) return NULL;
-        if (verdict != EMU_DONE) memcpy(p, data, size);
-    }
-    return in + 1;
-}
-
-/* A 32-bit value in the format of a channel: integers and fractions are kept to what it can hold. */
-static u32 to_channel(const struct texture_memory *m, u32 value)
-{
-    const u32 bits = m->bits, most = bits == 32 ? ~0u : (1u << bits) - 1;
-    switch (m->kind) {
-    case TEXTURE_FLOAT: return bits == 16 ? fp_f16_from_f32(fp_float32(value), FP_RN) : value;
-    case TEXTURE_UINT: return value < most ? value : most;
-    case TEXTURE_SINT: {
-        i32 top = (i32)(most >> 1), v = (i32)value;
-        return (u32)(v > top ? top : v < -top - 1 ? -top - 1 : v);
-    }
-    default: {
-        const bool sign = m->kind == TEXTURE_SNORM;
-        f32 x = fp_float32(value);
-        f32 least = sign ? -1.0f : 0.0f;
-        if (x != x) x = 0;
-        x = x < least ? least : x > 1.0f ? 1.0f : x;
-        return (u32)(i32)fp_rint64((f64)x * (sign ? most >> 1 : most), FP_RN);
-    }
-    }
-}
-
-/* A texel has all its channels written: those that the instruction has no value for as 0. */
-const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_uop *in)
-{
-    const struct texture_op *v = in->ext;
-    if (!emu_notify_single_warp(g, in)) return NULL;
-    count_lanes(g, in);
-    EACH_REACHED(texel_bytes(&t->memory), texel_bytes(&t->memory), true)
-    {
-        if (there == REACH_NOWHERE) continue;
-        const struct texture_memory *m = &t->memory;
-        u8 data[16];
-        enum emu_verdict verdict;
-        for (u32 c = 0; c < m->channels; c++) {
-            u32 value = c < v->count ? to_channel(m, (u32)emu_get(g, 4, v->result[c], w, l)) : 0;
-            for (u32 k = 0; k < m->bits / 8u; k++) data[c * m->bits / 8 + k] = (u8)(value >> 8 * k);
-        }
-        if (!tell(g, in, l, EMU_STORE, v->type, address, texel_bytes(m), data, &verdict))
-            return NULL;
-        if (verdict != EMU_DONE) memcpy(p, data, texel_bytes(m));
-    }
-    return in + 1;
-}
-
-const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in)
-{
-    const struct texture_op *v = in->ext;
-    if (!emu_notify_single_warp(g, in)) return NULL;
-    const u32 unit = v->samples ? v->width : 1;
-    count_lanes(g, in);
-    EACH_REACHED(unit, v->width, true)
-    {
-        if (there == REACH_NOWHERE) continue;
-        u8 b[8];
-        unsigned type = v->type;
-        if (v->samples) { /* the format says whether they are signed */
-            const unsigned kind = t->memory.kind;
-            if (kind != TEXTURE_UINT && kind != TEXTURE_SINT)
-                return emu_raise(g, in, EMU_UNSUPPORTED, w, l, address, v->width,
-                                 "sured.p on a surface that does not hold integers");
-            bool sign = kind == TEXTURE_SINT;
-            type = v->width == 8 ? sign ? PTX_s64 : PTX_u64 : sign ? PTX_s32 : PTX_u32;
-        }
-        lane_take(g, v->result[0], v->width, w, l, b);
-        enum emu_verdict verdict;
-        if (!tell(g, in, l, EMU_RED, type, address, v->width, b, &verdict)) return NULL;
-        if (verdict == EMU_PROCEED) atomic_reduce(g, in, true, address, p, v->op, type, b, NULL);
-    }
     return in + 1;
 }
