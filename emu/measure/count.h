@@ -43,6 +43,7 @@ struct emu_counting { /* compiled for each host instruction set */
     cache_carry_out *carry_out;
     cache_fill *fill;
     emu_find_lanes *find_lanes; /* not counting, but compiled so, too */
+    emu_op *fetch_texels;       /* likewise: tex (emu/ops/simd_texture.c) */
 };
 extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
 

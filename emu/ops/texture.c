@@ -164,7 +164,7 @@ static bool sound(const struct texture *t)
 
 /* 8-bit sRGB as linear intensity: c / 12.92 up to 0.04045, else ((c + 0.055) / 1.055) ^ 2.4, rounded to
  * the nearest f32 (computed with 60 digits). */
-static const u32 srgb_to_linear[256] = {
+const u32 texture_srgb_to_linear[256] = {
     0x00000000, 0x399f22b4, 0x3a1f22b4, 0x3a6eb40e, 0x3a9f22b4, 0x3ac6eb61, 0x3aeeb40e, 0x3b0b3e5d,
     0x3b1f22b4, 0x3b33070a, 0x3b46eb61, 0x3b5b518e, 0x3b70f18f, 0x3b83e1c6, 0x3b8fe616, 0x3b9c87fd,
     0x3ba9c9b6, 0x3bb7ad6f, 0x3bc6354a, 0x3bd56360, 0x3be539c1, 0x3bf5ba71, 0x3c0373b6, 0x3c0c6153,
@@ -208,16 +208,15 @@ static u32 channel(const struct texture *t, u32 raw, u32 c)
     if (t->memory.kind == TEXTURE_FLOAT)
         return bits == 16 ? fp_bits32(fp_f32_from_f16((u16)raw)) : raw;
     if (!texture_gives_float(t) || bits == 32) return sign ? (u32)low : raw;
-    if (t->srgb && bits == 8 && c < 3) return srgb_to_linear[raw & 0xff];
+    if (t->srgb && bits == 8 && c < 3) return texture_srgb_to_linear[raw & 0xff];
     if (!sign) return fp_bits32((f32)raw / (f32)most);
     f32 x = (f32)low / (f32)(most >> 1);
     return fp_bits32(x < -1.0f ? -1.0f : x);
 }
 
-static void missing(const struct texture *t, u32 from, u32 out[4])
+void texture_missing(const struct texture *t, u32 out[4])
 {
-    for (u32 c = from; c < 4; c++)
-        out[c] = c < 3 ? 0 : texture_gives_float(t) ? fp_bits32(1.0f) : 1;
+    for (u32 c = 0; c < 4; c++) out[c] = c < 3 ? 0 : texture_gives_float(t) ? fp_bits32(1.0f) : 1;
 }
 
 static void read_texel(const struct texture *t, const u8 *base, u32 level, u32 layer, u32 x, u32 y,
@@ -226,7 +225,7 @@ static void read_texel(const struct texture *t, const u8 *base, u32 level, u32 l
     const struct texture_memory *m = &t->memory;
     const u32 bytes = m->bits / 8u, size = texture_texel_bytes(m);
     const u64 at = texture_offset(m, level, layer, x, y, z);
-    missing(t, 0, out);
+    texture_missing(t, out);
     if (at > m->bytes || m->bytes - at < size) return;
     for (u32 c = 0; c < m->channels; c++) {
         u32 raw = 0;
@@ -236,10 +235,9 @@ static void read_texel(const struct texture *t, const u8 *base, u32 level, u32 l
     }
 }
 
-/* What is outside: the border's colour, or zeros of linear memory. */
-static void read_outside(const struct texture *t, u32 out[4])
+void texture_outside(const struct texture *t, u32 out[4])
 {
-    missing(t, t->memory.channels, out);
+    texture_missing(t, out);
     for (u32 c = 0; c < t->memory.channels && c < 4; c++) {
         const f32 b = t->memory.linear && texture_dims(&t->memory) == 1 ? 0.0f : t->border[c];
         if (texture_gives_float(t)) out[c] = fp_bits32(b);
@@ -254,8 +252,6 @@ static void read_outside(const struct texture *t, u32 out[4])
 }
 
 /* ---- coordinates ------------------------------------------------------------------------------- */
-
-enum { FAR = 1 << 30 }; /* beyond all texels */
 
 struct axis { /* one direction of a fetch */
     u32 size;
@@ -284,7 +280,7 @@ static f64 scaled(f32 c, const struct axis *a, bool normalised)
         return x * n;
     }
     if (normalised) x *= n;
-    return x < -FAR ? -FAR : x > FAR ? FAR : x;
+    return x < -TEXTURE_FAR ? -TEXTURE_FAR : x > TEXTURE_FAR ? TEXTURE_FAR : x;
 }
 
 static struct axis axis_at(f32 c, u32 size, u8 mode, bool normalised, i32 offset, bool linear)
@@ -343,7 +339,7 @@ static void corner(const struct texture *t, const u8 *base, const struct place *
     u32 at[3];
     for (u32 i = 0; i < 3; i++)
         if (!texel_of(&p->axis[i], p->axis[i].first + (corner_bits >> i & 1), &at[i])) {
-            read_outside(t, out);
+            texture_outside(t, out);
             return;
         }
     read_texel(t, base, p->level, p->layer, at[0], at[1], at[2], out);
@@ -624,56 +620,66 @@ static void tell_fetch(const struct emu_group *g, const struct emu_uop *in, u32 
     }
 }
 
+struct texture_sampler texture_sampler_of(const struct texture_op *v, const struct texture *t)
+{
+    struct texture_sampler s = v->own_sampler ? v->sampler : t->sampler;
+    if (v->own_sampler) s.normalised = t->sampler.normalised && !v->force_unnormalised;
+    return s;
+}
+
+bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, bool told,
+                         struct texture_object *o)
+{
+    const struct texture_op *v = in->ext;
+    u64 at[LANES] = {0};
+    struct texture_reads reads[LANES];
+    const struct texture *of[LANES] = {NULL};
+    for (u32 left = g->exec[w]; left; left &= left - 1) {
+        const u32 l = (u32)__builtin_ctz(left);
+        const struct texture *before = o->texture;
+        const struct texture *t = texture_of_lane(g, in, w, l, false, o);
+        if (!t) return false;
+        if (t != before && !texture_fits(g, in, w, l, false, t)) return false;
+        if ((v->type == PTX_f16 || v->type == PTX_f16x2) && !texture_gives_float(t)) {
+            emu_raise(g, in, EMU_UNSUPPORTED, w, l, 0, 0,
+                      "a texture of integers that is read as f16");
+            return false;
+        }
+        struct texture_sampler s = texture_sampler_of(v, t);
+        struct texture_point p;
+        read_point(g, v, w, l, &p);
+        for (int i = 0; i < 3; i++)
+            if (p.offset[i] < -8 || p.offset[i] > 7) {
+                emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, 0, 0,
+                          "an offset of %d texels; it lies between -8 and 7", p.offset[i]);
+                return false;
+            }
+        u32 out[4];
+        if (told) {
+            of[l] = t;
+            p.reads = &reads[l];
+            reads[l].count = 0;
+        }
+        texture_fetch(t, &s, o->base, &p, out);
+        write_texel(g, v, w, l, out);
+        if (v->wants_resident) emu_put(g, 4, v->resident, w, l, ~(u64)0);
+        if (!g->worker->sites) continue;
+        struct place q = place_of(t, &s, &p, 0, false);
+        u32 x = 0, y = 0;
+        texel_of(&q.axis[0], q.axis[0].first, &x);
+        texel_of(&q.axis[1], q.axis[1].first, &y);
+        at[l] = t->memory.address + texture_offset(&t->memory, 0, q.layer, x, y, 0);
+    }
+    if (told) tell_fetch(g, in, w, of, reads);
+    if (g->worker->sites && g->exec[w] && o->texture)
+        emu_count_lanes(g, in, w, at, g->exec[w], texture_texel_bytes(&o->texture->memory),
+                        PTX_SPACE_GLOBAL, COUNT_LOAD);
+    return true;
+}
+
 const struct emu_uop *emu_op_tex(struct emu_group *g, const struct emu_uop *in)
 {
-    const bool told = g->worker->machine->watched && g->worker->machine->launch->observer_count;
-
-    const struct texture_op *v = in->ext;
-    struct texture_object o = {0};
-    for (u32 w = 0; w < g->warps; w++) {
-        u64 at[LANES] = {0};
-        struct texture_reads reads[LANES];
-        const struct texture *of[LANES] = {NULL};
-        for (u32 left = g->exec[w]; left; left &= left - 1) {
-            const u32 l = (u32)__builtin_ctz(left);
-            const struct texture *before = o.texture;
-            const struct texture *t = texture_of_lane(g, in, w, l, false, &o);
-            if (!t) return NULL;
-            if (t != before && !texture_fits(g, in, w, l, false, t)) return NULL;
-            if ((v->type == PTX_f16 || v->type == PTX_f16x2) && !texture_gives_float(t))
-                return emu_raise(g, in, EMU_UNSUPPORTED, w, l, 0, 0,
-                                 "a texture of integers that is read as f16");
-            struct texture_sampler s = v->own_sampler ? v->sampler : t->sampler;
-            if (v->own_sampler) s.normalised = t->sampler.normalised && !v->force_unnormalised;
-            struct texture_point p;
-            read_point(g, v, w, l, &p);
-            for (int i = 0; i < 3; i++)
-                if (p.offset[i] < -8 || p.offset[i] > 7)
-                    return emu_raise(g, in, EMU_OUT_OF_BOUNDS, w, l, 0, 0,
-                                     "an offset of %d texels; it lies between -8 and 7",
-                                     p.offset[i]);
-            u32 out[4];
-            if (told) {
-                of[l] = t;
-                p.reads = &reads[l];
-                reads[l].count = 0;
-            }
-            texture_fetch(t, &s, o.base, &p, out);
-            write_texel(g, v, w, l, out);
-            if (v->wants_resident) emu_put(g, 4, v->resident, w, l, ~(u64)0);
-            if (!g->worker->sites) continue;
-            struct place q = place_of(t, &s, &p, 0, false);
-            u32 x = 0, y = 0;
-            texel_of(&q.axis[0], q.axis[0].first, &x);
-            texel_of(&q.axis[1], q.axis[1].first, &y);
-            at[l] = t->memory.address + texture_offset(&t->memory, 0, q.layer, x, y, 0);
-        }
-        if (told) tell_fetch(g, in, w, of, reads);
-        if (g->worker->sites && g->exec[w] && o.texture)
-            emu_count_lanes(g, in, w, at, g->exec[w], texture_texel_bytes(&o.texture->memory),
-                            PTX_SPACE_GLOBAL, COUNT_LOAD);
-    }
-    return in + 1;
+    return g->worker->machine->counting->fetch_texels(g, in);
 }
 
 /* ---- txq, suq ---------------------------------------------------------------------------------- */
