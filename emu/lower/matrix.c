@@ -216,6 +216,38 @@ static void place_all(struct lower *L, struct matrix_desc *d, enum part part, co
             }
 }
 
+/* Whether piece e of lane l of register r lies where a form says, given where the register's lines begin. */
+static bool has_form(const struct matrix_desc *d, enum matrix_form form)
+{
+    const u32 step = form == MATRIX_PAIRS ? 2 : 1;
+    if (d->bits == 64 || d->distinct % step || d->piece * d->pieces != 4 ||
+        d->piece != (form == MATRIX_COLUMNS ? 2 : 4))
+        return false;
+    for (u32 r = 0; r < d->distinct; r++)
+        for (u32 l = 0; l < LANES; l++)
+            for (u32 e = 0; e < d->pieces; e++) {
+                const struct matrix_place *first = &d->places[r / step * step * LANES * d->pieces],
+                                          *p = &d->places[(r * LANES + l) * d->pieces + e];
+                const u32 line = form == MATRIX_COLUMNS ? l % 4 * 2 + e : l / 4,
+                          from = form == MATRIX_ROWS      ? l % 4 * 4
+                                 : form == MATRIX_COLUMNS ? l / 4 * 2
+                                                          : l % 4 * 8 + r % 2 * 4;
+                if (p->line != first->line + line || p->from != first->from + from) return false;
+            }
+    return true;
+}
+
+static void find_form(struct matrix_desc *d)
+{
+    d->form = MATRIX_PIECES;
+    for (u8 form = MATRIX_ROWS; form <= MATRIX_PAIRS; form++)
+        if (has_form(d, (enum matrix_form)form)) d->form = form;
+    for (u32 r = 0; r < d->distinct; r++) {
+        const struct matrix_place *p = &d->places[r * LANES * d->pieces];
+        d->blocks[r] = (struct matrix_block){p->line, p->from};
+    }
+}
+
 static bool lower_wmma_memory(struct lower *L, const struct ptx_inst *i)
 {
     const struct ptx_op *op = i->op;
@@ -241,6 +273,7 @@ static bool lower_wmma_memory(struct lower *L, const struct ptx_inst *i)
     if (store ? !sources(L, regs, type, d->rows) : !results(L, regs, type, d->rows, &r))
         return false;
     place_all(L, d, part, &s, col);
+    find_form(d);
     emit(L, store ? UOP_wmma_store : UOP_wmma_load, store, d);
     finish(L, &r);
     return true;

@@ -4,7 +4,8 @@
  * more.
  *
  * wmma.load and wmma.store want one address and stride for the warp. Lanes that have others, or that are
- * alone because others of the warp are not here, move their own elements one by one. */
+ * alone because others of the warp are not here, move their own elements one by one. Where a register of all lanes is a block
+ * of 8 lines (enum matrix_form), and the lines lie in memory that the instruction has found before, the blocks are copied. */
 #include "emu/measure/count.h"
 #include "emu/ops/exec.h"
 #include "emu/ops/matrixops.h"
@@ -289,18 +290,93 @@ static void move_all(const struct matrix_desc *d, bool write, u64 (*words)[LANES
     }
 }
 
+static u32 line_bytes(const struct matrix_desc *d)
+{
+    return d->length * d->bits / 8u;
+}
+
+static void line_addresses(const struct matrix_desc *d, u64 a, u64 stride, u64 *at)
+{
+    for (u32 i = 0; i < d->lines; i++) at[i] = a + stride * i * d->bits / 8;
+}
+
+/* What each lane is told to access of the lines: a thirty-second of the matrix, side by side. */
+static void thirty_seconds(const struct matrix_desc *d, const u64 *at, u64 *of)
+{
+    const u32 parts = LANES / d->lines, shift = (u32)__builtin_ctz(parts),
+              part = line_bytes(d) / parts;
+    for (u32 l = 0; l < LANES; l++) of[l] = at[l >> shift] + (l & (parts - 1)) * part;
+}
+
+/* The lines of a matrix, `bytes` each, in memory that is found at once: shared, or the allocation that the instruction found
+ * last. false: find_host() has to look, which also raises faults. */
+static bool find_lines(struct emu_group *g, const struct emu_uop *in, const u64 *at, u32 bytes,
+                       bool write, u8 **host)
+{
+    const struct matrix_desc *d = in->ext;
+    const u64 first = at[0], end = at[d->lines - 1] + bytes; /* strides are not negative */
+    u64 low = 0, unaligned = 0;
+    u8 *base = g->cta->shared;
+    for (u32 i = 0; i < d->lines; i++) unaligned |= at[i];
+    if (end < first || unaligned & ((bytes & -bytes) - 1) & 15) return false;
+    if (d->space == PTX_SPACE_SHARED) {
+        if (end > g->cta->shared_size) return false;
+    } else {
+        struct emu_bound *b = &g->worker->bounds[in->site];
+        if ((first < b->low || end > b->high) && !emu_find_bound(g, in, first, write, b))
+            return false;
+        if (first < b->low || end > b->high) return false;
+        base = b->host, low = b->low;
+    }
+    for (u32 i = 0; i < d->lines; i++) host[i] = base + (at[i] - low);
+    return true;
+}
+
+/* The blocks of registers between the lines and the rows of registers of warp w. */
+static void move_blocks(struct emu_group *g, const struct matrix_desc *d, u32 w, bool write,
+                        u8 *const *host)
+{
+    u32 *row[MMA_REGS];
+    for (u32 r = 0; r < d->regs; r++) row[r] = (u32 *)(void *)(g->r32 + d->rows[r]) + w * LANES;
+    for (u32 r = 0; r < d->distinct; r += d->form == MATRIX_PAIRS ? 2 : 1) {
+        const struct matrix_block b = d->blocks[r];
+        u8 *const *lines = host + b.line;
+        u32 v[2 * LANES];
+        if (write) {
+            if (d->form == MATRIX_PAIRS)
+                for (u32 l = 0; l < LANES; l++) v[2 * l] = row[r][l], v[2 * l + 1] = row[r + 1][l];
+            else memcpy(v, row[r], LANES * sizeof *v);
+            if (d->form == MATRIX_COLUMNS) transpose(v);
+        }
+        if (d->form == MATRIX_PAIRS)
+            for (u32 i = 0; i < 8; i++)
+                if (write) memcpy(lines[i] + b.from, v + i * 8, 32);
+                else memcpy(v + i * 8, lines[i] + b.from, 32);
+        else
+            for (u32 i = 0; i < 8; i++)
+                if (write) memcpy(lines[i] + b.from, v + i * 4, 16);
+                else memcpy(v + i * 4, lines[i] + b.from, 16);
+        if (write) continue;
+        if (d->form == MATRIX_COLUMNS) transpose(v);
+        if (d->form == MATRIX_PAIRS)
+            for (u32 l = 0; l < LANES; l++) row[r][l] = v[2 * l], row[r + 1][l] = v[2 * l + 1];
+        else memcpy(row[r], v, LANES * sizeof *v);
+    }
+    for (u32 r = d->distinct; r < d->regs && !write; r++)
+        memcpy(row[r], row[r % d->distinct], LANES * sizeof **row);
+}
+
 /* A warp of which all lanes are here and have one address and stride. Orders and observers, and the counts, see a
  * thirty-second of the matrix for each lane: what lies side by side in memory, in the order of the lines. */
 static bool move_together(struct emu_group *g, const struct emu_uop *in, u32 w, u64 a, u64 stride,
                           bool write, u64 (*words)[LANES])
 {
     const struct matrix_desc *d = in->ext;
-    const u32 bytes = d->length * d->bits / 8u, part = bytes * d->lines / LANES,
-              parts = bytes / part, first = 0;
+    const u32 bytes = line_bytes(d), part = bytes * d->lines / LANES, first = 0;
     u64 at[LANES], of[LANES];
     u8 *host[LANES], data[LANES][64], line[LANES * 32];
-    for (u32 i = 0; i < d->lines; i++) at[i] = a + stride * i * d->bits / 8;
-    for (u32 l = 0; l < LANES; l++) of[l] = at[l / parts] + l % parts * part;
+    line_addresses(d, a, stride, at);
+    thirty_seconds(d, at, of);
     count(g, in, w, of, ~0u, part, write);
     if (!g->worker->machine->watched) {
         u32 mask = d->lines == LANES ? ~0u : (1u << d->lines) - 1;
@@ -317,6 +393,29 @@ static bool move_together(struct emu_group *g, const struct emu_uop *in, u32 w, 
     if (write) return true;
     for (u32 l = 0; l < LANES; l++) memcpy(line + l * part, data[l], part);
     move_all(d, false, words, host);
+    return true;
+}
+
+/* Moves a whole matrix between lines that are found at once and the registers of warp w, in blocks. false: it is none of
+ * blocks, or move_warp() has to look closer. */
+static bool move_at_once(struct emu_group *g, const struct emu_uop *in, u32 w, bool write)
+{
+    const struct matrix_desc *d = in->ext;
+    u64 own[LANES], at[LANES], other = 0;
+    u32 stride[LANES];
+    u8 *host[LANES];
+    if (d->form == MATRIX_PIECES || g->exec[w] != ~0u || g->worker->machine->watched) return false;
+    addresses(g, d, w, own);
+    strides(g, d, w, stride);
+    for (int l = 1; l < LANES; l++) other |= (own[l] ^ own[0]) | (stride[l] ^ stride[0]);
+    if (other) return false;
+    line_addresses(d, own[0], stride[0], at);
+    if (!find_lines(g, in, at, line_bytes(d), write, host)) return false;
+    if (g->worker->sites) {
+        thirty_seconds(d, at, own);
+        count(g, in, w, own, ~0u, line_bytes(d) * d->lines / LANES, write);
+    }
+    move_blocks(g, d, w, write, host);
     return true;
 }
 
@@ -374,6 +473,7 @@ const struct emu_uop *emu_op_wmma_load(struct emu_group *g, const struct emu_uop
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
+        if (move_at_once(g, in, w, false)) continue;
         u64 words[MMA_REGS][LANES] = {{0}};
         if (!move_warp(g, in, w, false, words)) return NULL;
         for (u32 r = 0; r < d->regs; r++) {
@@ -398,6 +498,7 @@ const struct emu_uop *emu_op_wmma_store(struct emu_group *g, const struct emu_uo
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
+        if (move_at_once(g, in, w, true)) continue;
         u64 words[MMA_REGS][LANES];
         for (u32 r = 0; r < d->regs; r++) {
             if (d->bits == 64) {

@@ -40,6 +40,17 @@ struct matrix_place { /* of elements that go together: the line, and the byte in
     u8 line, from;
 };
 
+/* How the registers of a fragment of 32-bit registers lie in the lines of memory, for each register of all lanes. */
+enum matrix_form {
+    MATRIX_PIECES, /* as `places` says */
+    MATRIX_ROWS,   /* 16 bytes of each of 8 lines, one line after the other in the order of lanes */
+    MATRIX_COLUMNS, /* 8 16-bit elements of each of 8 lines, transposed */
+    MATRIX_PAIRS /* two registers: 32 bytes of each of 8 lines, of which each lane has 4 in either */
+};
+struct matrix_block { /* of a register, or of two */
+    u8 line, from;
+};
+
 struct matrix_desc {   /* ldmatrix, stmatrix, wmma.load, wmma.store */
     u8 space;          /* enum ptx_space */
     u8 address_bytes;  /* of the row of addresses; 0: `offset` alone */
@@ -53,6 +64,9 @@ struct matrix_desc {   /* ldmatrix, stmatrix, wmma.load, wmma.store */
     u32 address, stride;
     i64 offset;
     const struct matrix_place *places; /* [register][lane][piece] */
+    u8 form;                           /* enum matrix_form */
+    struct matrix_block
+        blocks[MMA_REGS]; /* of a form but PIECES: where each register's lines begin */
     u32 rows[MMA_REGS];
 };
 
