@@ -69,7 +69,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 .DEFAULT_GOAL := all
 .PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
         bench claims communication measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job \
-        ptxas-diff man litmus broken regs corpus format clean help
+        ptxas-diff man litmus broken regs compare-ptx corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
 STARTS_MAKE := demo test check check-install check-clang check-same check-san check-tsan check-fuzz fuzz ptxas-diff
@@ -260,14 +260,15 @@ check-install: $B/heddle-suite  ## install into a temporary folder, build progra
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
 	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs $(if $(HAS_MPI),mpi)
-	@tools/beside.sh 'tests/corpus/generate.sh --check && suites/generate.sh --check' \
-	    tests/run.sh $B/tests/run $(if $T,--filter '$T')
+	tests/run.sh $B/tests/run $(if $T,--filter '$T')
+	tests/corpus/generate.sh --check
+	suites/generate.sh --check
 	tests/programs/objects.sh --check
 	tools/counts-doc.sh --check
 	tools/cuda-doc.sh --check
 	tools/communication.sh --check
 	tools/litmus-doc.sh --check
-	tests/broken/generate.sh --check
+	tests/generate.sh --check
 	docs/guide/generate.sh --check
 	HEDDLE='$B/heddle' tests/docs.sh
 	CC='$(CC)' tests/examples.sh $B
@@ -394,6 +395,11 @@ broken: $B/tests/bench/broken   ## write the table of broken programs in docs/or
 regs: heddle                    ## compare the estimate of registers with ptxas -v
 	@tests/regs.sh
 
+compare-ptx:                    ## compile the checked-in PTX again and compare (needs nvcc 13 and clang 14)
+	tests/corpus/generate.sh --compare
+	suites/generate.sh --compare
+	tests/generate.sh --compare
+	docs/guide/generate.sh --compare
 corpus:                         ## regenerate the checked-in PTX (needs nvcc 13 and clang 14)
 	tests/corpus/generate.sh --checked-in
 

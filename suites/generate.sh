@@ -1,8 +1,9 @@
 #!/bin/bash
 # Makes suites/ptx/*.ptx from suites/kernels/*.cu (nvcc 13).
 #
-#   generate.sh            all of them
-#   generate.sh --check    are they what generate.sh makes today?
+#   generate.sh              all of them, and their digests
+#   generate.sh --check      were ptx/ and kernels/ left as they are since? Needs no nvcc.
+#   generate.sh --compare    are they what nvcc makes today?
 #
 # NVCC names the compiler. compute_75 is the oldest that it knows, so the PTX runs on any GPU that does
 # (bench_units has instructions of compute_80);
@@ -15,9 +16,11 @@ export LC_ALL
 : "${NVCC:=nvcc}"
 
 cd "$(dirname "$0")" || exit 2
+digests() { ../tools/digests.sh "$1" ptx.digests generate.sh kernels/* ptx/*.ptx; }
 case ${1:-} in
-'' | --check) ;;
-*) echo "usage: generate.sh [--check]" >&2; exit 2 ;;
+'' | --compare) ;;
+--check) digests --check; exit ;;
+*) echo "usage: generate.sh [--check|--compare]" >&2; exit 2 ;;
 esac
 
 if ! command -v "$NVCC" >/dev/null 2>&1; then
@@ -65,7 +68,7 @@ for source in "$place"/kernels/*.cu; do
     if grep -nE '"/|/tmp/|/usr/' "$scratch/$name.ptx" >&2; then
         echo "PATH in $name.ptx" >&2
         bad=1
-    elif [ "${1:-}" != --check ]; then
+    elif [ "${1:-}" != --compare ]; then
         cp "$scratch/$name.ptx" "ptx/$name.ptx"
     elif ! cmp -s "$scratch/$name.ptx" "ptx/$name.ptx"; then
         echo "stale: suites/ptx/$name.ptx"
@@ -77,4 +80,5 @@ for f in ptx/*.ptx; do
     echo "no source makes: suites/$f"
     bad=1
 done
+[ $bad = 1 ] || [ "${1:-}" = --compare ] || digests --write
 exit $bad

@@ -1,5 +1,5 @@
 // Pairs of kernels that compute the same: the slow one lacks what `heddle advise` names, the fast one has it
-// (tests/cli/advise.c). PTX: tests/advise/generate.sh.
+// (tests/cli/advise.c). PTX: tests/generate.sh.
 
 // ---- tiles: C = A B of n x n matrices, blocks of 16 x 16 threads ----
 

@@ -1,5 +1,5 @@
 // Programs with one bug each: what goes wrong on a GPU now and then. tests/broken/broken.def has the launch, the bug, and the
-// right result, which each kernel leaves in m[0]. All words of m are 0 at first. tests/broken/generate.sh makes the PTX.
+// right result, which each kernel leaves in m[0]. All words of m are 0 at first. tests/generate.sh makes the PTX.
 
 typedef unsigned int word;
 #define KERNEL extern "C" __global__ void

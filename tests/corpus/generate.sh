@@ -3,7 +3,8 @@
 #
 #   generate.sh OUTDIR                everything: each source, variant and target
 #   generate.sh --checked-in [DIR]    the subset kept in the repository (ptx/)
-#   generate.sh --check               is ptx/ what --checked-in makes today?
+#   generate.sh --check               were ptx/ and the sources left as --checked-in left them? Needs no compiler.
+#   generate.sh --compare             is ptx/ what --checked-in makes today?
 #   generate.sh --verify DIR          does ptxas take DIR/*.ptx and hand/*.ptx?
 #
 # NVCC, CLANG and PTXAS name the tools. ONLY='glob glob' limits a run to the
@@ -264,7 +265,9 @@ notices() {
     [ $clang_ok = yes ] || echo "skipped: $clang_note"
 }
 
-check() {
+digests() { ../../tools/digests.sh "$1" ptx.digests generate.sh cuda/* clang/* ptx/*.ptx; }
+
+compare() {
     local f stale=0 base
     notices
     [ $nvcc_ok = yes ] || [ $clang_ok = yes ] || return 0
@@ -348,11 +351,15 @@ case ${1:-} in
             esac
         done
     fi
-    generate checked-in "$dir"
+    generate checked-in "$dir" || exit
+    # The list says that all of ptx/ is current: not after a run of some sources or with one compiler.
+    [ "$dir" = "$corpus/ptx" ] && [ -z "${ONLY:-}" ] && [ "$nvcc_ok$clang_ok" = yesyes ] && digests --write
+    exit 0
     ;;
---check) check ;;
+--check) digests --check ;;
+--compare) compare ;;
 --verify) [ $# -eq 2 ] || die "--verify wants a folder"; verify "$(from_start "$2")" ;;
-'' | -*) die "usage: generate.sh [--checked-in|--check|--verify] [DIR]" ;;
+'' | -*) die "usage: generate.sh [--checked-in|--check|--compare|--verify] [DIR]" ;;
 *)
     notices
     generate full "$(from_start "$1")"
