@@ -14,7 +14,7 @@ CFLAGS.release := -O2 -g
 CFLAGS.debug   := -O0 -g
 # by clang: of the same objects the tests are linked and the fuzzers; what a sanitizer reports needs lines only
 CFLAGS.san     := -O1 -gline-tables-only -fsanitize=fuzzer-no-link,address,undefined \
-                  -fno-sanitize-recover=all -fno-sanitize-coverage=trace-cmp -DARENA_BLOCK=64
+                  -fno-sanitize-recover=all -fno-sanitize-coverage=trace-cmp -DARENA_BLOCK=64 -DWITHOUT_AVX512
 CFLAGS.tsan    := -O1 -g -fsanitize=thread
 # gcc for x86-64 would begin structs of a hundred bytes with `rep stos`, which takes longer than what is done with them.
 INLINE := vector_loop:512:noalign,libcall:-1:noalign
@@ -32,7 +32,7 @@ CLI_LIBS := -lsqlite3 -ljansson -lfyaml -lgsl -lgslcblas $(SUITE_LIBS) $(CUDA_LI
 OPS := $(wildcard emu/*/simd_*.c)
 ISAS := portable
 ifeq ($(shell uname -m),x86_64)
-ISAS += avx2 avx512
+ISAS += avx2 $(if $(filter san,$(MODE)),,avx512) # with sanitizers vector code takes a third of the build
 endif
 ISA.avx2   := -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt
 ISA.avx512 := -march=x86-64-v4 -mprefer-vector-width=512

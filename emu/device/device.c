@@ -23,11 +23,13 @@ static struct handlers choose_handlers(enum emu_isa isa)
     __builtin_cpu_init();
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                 __builtin_cpu_supports("bmi2");
+#if !defined WITHOUT_AVX512
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                   __builtin_cpu_supports("avx512cd");
     if (avx512 && (isa == EMU_ISA_BEST || isa == EMU_ISA_AVX512))
         return (struct handlers){emu_ops_avx512, &emu_counting_avx512};
+#endif
     if (avx2 && isa != EMU_ISA_PORTABLE) return (struct handlers){emu_ops_avx2, &emu_counting_avx2};
 #else
     (void)isa;

@@ -120,7 +120,9 @@ static const struct emu_counting *const countings[] = {
     &emu_counting_portable,
 #ifdef __x86_64__
     &emu_counting_avx2,
+#if !defined WITHOUT_AVX512
     &emu_counting_avx512,
+#endif
 #endif
 };
 
