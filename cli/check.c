@@ -3,6 +3,7 @@
 #include "cli/check_difference.h"
 #include "cli/check_output.h"
 #include "cli/check_program.h"
+#include "cli/check_search.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -48,6 +49,7 @@ static int check(struct check *c)
 {
     int status = find_target(c);
     if (status != EXIT_FINE) return status;
+    if (c->request.search.wanted) return finish_output("check", check_search(c));
     check_pool(c);
     const struct check_run *bad = check_bad_call(c);
     if (bad) {
@@ -108,7 +110,8 @@ const struct command command_check = {
         "guarantee it\n"
         "  1  errors in the input\n"
         "  2  a wrong call, or a program whose device could not be created\n"
-        "  3, 4, 5  a run failed, as for 'heddle run'\n"
+        "  3, 4, 5  a run failed, as for 'heddle run'; 5 also: --exhaustive found one result, but "
+        "proved nothing\n"
         "  6  results differ\n"
         "  7  there are data races\n"
         "  8  an order that guarantees one result gave several: a bug of Heddle",

@@ -103,6 +103,13 @@ struct check_row {
     struct check_difference *difference; /* of its results, or from the reference's; NULL: none */
 };
 
+struct check_search { /* --exhaustive: cli/check_search.h */
+    bool wanted;
+    size_t most_runs;
+    double most_seconds;
+    const char *directory; /* for recordings; NULL: none are written */
+};
+
 enum check_stop { STOP_MANY, STOP_DIFFERENT, STOP_NEVER };
 enum check_format { CHECK_TEXT, CHECK_JSON, CHECK_GITHUB };
 
@@ -122,6 +129,7 @@ struct check_request {
     double confidence;      /* 0 to 1: of what is said about results that were not seen */
     size_t race_runs;  /* under `random` in which races are looked for, besides the native one */
     const char *junit; /* a file; NULL: not asked for */
+    struct check_search search;
     const struct output_filter *ignored_output;
     const char *checks; /* --check without race and atomicity; NULL: not asked for */
 };
@@ -192,10 +200,12 @@ const struct check_run *check_bad_call(const struct check *c);
 char *check_command(const struct check *c, const struct check_row *row, size_t run);
 /* The same of any order, with these checks; "": none. */
 char *check_command_of(const struct check *c, const char *order, uint64_t seed, const char *checks);
+/* "heddle run TARGET ... --replay FILE" */
+char *check_replay_command(const struct check *c, const char *file);
 /* The words of it for run_options_read; *argc of them, of which *added behind the first are not the user's. `checks`: a
  * setting for --check, or NULL. */
-char **check_words(const struct check *c, const char *order, uint64_t seed, const char *checks,
-                   int *added, int *argc);
+char **check_words(const struct check *c, struct arena *a, const char *order, uint64_t seed,
+                   const char *checks, int *added, int *argc);
 
 /* ---- processes --------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* One run of the target in a process of its own, looked at after every launch. */
 #define _GNU_SOURCE
 #include "cli/check_program.h"
+#include "cli/check_search.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -17,13 +18,15 @@ struct child {
     struct event_stream *events;
     struct run_log *log;
     struct report *report;
-    size_t printed; /* of the report's text, told so far */
+    const struct emu_order *order; /* of all launches; NULL: that of the options */
+    size_t printed;                /* of the report's text, told so far */
 };
 
 static void before(void *self, struct emu *e, const char *kernel, struct emu_launch *launch)
 {
     const struct child *c = self;
     (void)e;
+    if (c->order) launch->order = c->order;
     run_log_begin_launch(c->log, kernel, launch);
 }
 
@@ -65,12 +68,11 @@ static void settle(const struct check_task *t)
     (void)dup2(t->err, STDERR_FILENO);
 }
 
-void check_child(const struct check *check, const struct check_task *t)
+bool check_run_here(const struct check *check, const struct check_task *t,
+                    const struct emu_order *order)
 {
-    if (check_of_program(check)) check_program_begin(check, t);
-    settle(t);
     struct arena *a = arena_new();
-    struct child c = {.events = t->events, .log = run_log_open(t->events)};
+    struct child c = {.events = t->events, .log = run_log_open(t->events), .order = order};
     struct device_watch watch = {
         .self = &c, .before = before, .after = after, .discards_files = true};
     struct run_options o = {.arena = a, .module = check->request.options->module};
@@ -78,7 +80,7 @@ void check_child(const struct check *check, const struct check_task *t)
     if (t->race)
         checks = arena_printf(a, "%s%srace,atomicity", checks ? checks : "", checks ? "," : "");
     int argc;
-    char **words = check_words(check, t->order, t->seed, checks, &o.added, &argc);
+    char **words = check_words(check, a, t->order, t->seed, checks, &o.added, &argc);
     bool ok = run_options_read(&o, argc, words);
     struct report r = {.arena = a,
                        .json = true, /* what is printed is kept */
@@ -92,8 +94,19 @@ void check_child(const struct check *check, const struct check_task *t)
         struct buf text = {0};
         diags_render(&o.diags, &text);
         report_fail(&r, EXIT_USAGE, "%s", text.data);
+        buf_free(&text);
     }
     const bool runs = run_log_writes_events(c.log);
     if (runs) tell(&c);
-    _exit(!runs);
+    buf_free(&r.messages);
+    buf_free(&r.printed);
+    arena_free(a);
+    return runs;
+}
+
+void check_child(const struct check *check, const struct check_task *t)
+{
+    if (check_of_program(check)) check_program_begin(check, t);
+    settle(t);
+    _exit(!check_run_here(check, t, NULL));
 }

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 4 };
+enum { VERSION = 5 };
 
 static json_t *text_or_null(const char *text)
 {
@@ -227,6 +227,7 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "findings", findings(c));
     json_object_set_new(o, "suppressed", json_count(c->races.suppressed));
     json_object_set_new(o, "output", output(c));
+    json_object_set_new(o, "exhaustive", json_null());
     json_dumpf(o, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(o);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { RUNS = 20, RACE_RUNS = 3, MOST_RUNS = 1000000, MOST_JOBS = 1024 };
+enum { SEARCH_RUNS = 100000, SEARCH_SECONDS = 60 };
 
 static bool is(struct piece p, const char *word)
 {
@@ -176,6 +177,41 @@ static bool read_floats(struct check *c)
     return ok;
 }
 
+/* --exhaustive with what limits it. It takes no options of the runs that it replaces. */
+static bool read_search(struct check *c)
+{
+    struct run_options *o = c->request.options;
+    struct check_search *s = &c->request.search;
+    const struct run_option *runs = run_option_find(o, OPTION_RUNS),
+                            *seconds = run_option_find(o, OPTION_SEARCH_TIME),
+                            *files = run_option_find(o, OPTION_RECORDINGS);
+    s->wanted = run_option_find(o, OPTION_SEARCH) != NULL;
+    s->most_runs = runs ? c->request.runs : SEARCH_RUNS;
+    s->most_seconds = SEARCH_SECONDS;
+    bool ok = !seconds ||
+              seconds_read(&o->diags, "--search-time", seconds->value, &s->most_seconds);
+    if (files) s->directory = arena_copy(c->arena, files->value.text, files->value.length);
+    for (size_t i = 0; i < o->count; i++) {
+        const struct run_option *x = &o->list[i];
+        const bool own = x->id == OPTION_SEARCH_TIME || x->id == OPTION_RECORDINGS,
+                   both = x->id == OPTION_SEARCH || x->id == OPTION_RUNS || x->id == OPTION_CHECK ||
+                          x->id < OPTION_CHECK;
+        if (s->wanted ? own || both : !own) continue;
+        diag_error(&o->diags, x->name.at, x->name.length,
+                   s->wanted
+                       ? "--%.*s does not go with --exhaustive, which makes all choices of random"
+                       : "--%.*s limits or describes a search: add --exhaustive",
+                   (int)x->name.length, x->name.text);
+        ok = false;
+    }
+    if (s->wanted && c->request.format == CHECK_GITHUB) {
+        const struct run_option *x = run_option_find(o, OPTION_FORMAT);
+        diag_error(&o->diags, x->value.at, x->value.length, "--exhaustive prints text or json");
+        ok = false;
+    }
+    return ok;
+}
+
 bool check_options(struct check *c)
 {
     static const char *const stops[] = {"many", "different", "never", NULL};
@@ -214,6 +250,7 @@ bool check_options(struct check *c)
     c->request.jobs = (size_t)jobs;
     c->request.race_runs = (size_t)race_runs;
     check_races_begin(c);
+    ok &= read_search(c);
     return ok && !d->errors && read_orders(c, settings.independent_threads) && read_checks(c) &&
            read_floats(c) && check_output_options(c);
 }
@@ -232,22 +269,22 @@ static const char *word_of(struct arena *a, const struct run_option *x)
                         x->value.text);
 }
 
-char **check_words(const struct check *c, const char *order, uint64_t seed, const char *checks,
-                   int *added, int *argc)
+char **check_words(const struct check *c, struct arena *a, const char *order, uint64_t seed,
+                   const char *checks, int *added, int *argc)
 {
     const struct run_options *o = c->request.options;
-    const char **words = arena_array(c->arena, const char *, o->count + 8);
+    const char **words = arena_array(a, const char *, o->count + 8);
     int n = 0;
     words[n++] = "check";
-    if (checks) words[n++] = arena_printf(c->arena, "--check=%s", checks);
+    if (checks) words[n++] = arena_printf(a, "--check=%s", checks);
     words[n++] = "--threads=1";
-    words[n++] = arena_printf(c->arena, "--order=%s", order);
+    words[n++] = arena_printf(a, "--order=%s", order);
     if (strcmp(order, order_kind_at(0)->name) != 0)
-        words[n++] = arena_printf(c->arena, "--seed=%llu", (unsigned long long)seed);
+        words[n++] = arena_printf(a, "--seed=%llu", (unsigned long long)seed);
     *added = n - 1;
     words[n++] = c->request.name;
     for (size_t i = 0; i < o->count; i++)
-        if (handed_on(&o->list[i])) words[n++] = word_of(c->arena, &o->list[i]);
+        if (handed_on(&o->list[i])) words[n++] = word_of(a, &o->list[i]);
     *argc = n;
     return (char **)(void *)words;
 }
@@ -268,20 +305,37 @@ static void quote(struct buf *b, const char *word)
     buf_putc(b, '\'');
 }
 
-char *check_command_of(const struct check *c, const char *order, uint64_t seed, const char *checks)
+/* "heddle run TARGET" and the options that runs have */
+static void add_command(struct buf *b, const struct check *c)
 {
     const struct run_options *o = c->request.options;
-    struct buf b = {0};
-    buf_puts(&b, "heddle run");
+    buf_puts(b, "heddle run");
     if (!check_of_program(c)) {
-        buf_putc(&b, ' ');
-        quote(&b, c->request.name);
+        buf_putc(b, ' ');
+        quote(b, c->request.name);
     }
     for (size_t i = 0; i < o->count; i++) {
         if (!handed_on(&o->list[i])) continue;
-        buf_putc(&b, ' ');
-        quote(&b, word_of(c->arena, &o->list[i]));
+        buf_putc(b, ' ');
+        quote(b, word_of(c->arena, &o->list[i]));
     }
+}
+
+char *check_replay_command(const struct check *c, const char *file)
+{
+    struct buf b = {0};
+    add_command(&b, c);
+    buf_puts(&b, " --replay ");
+    quote(&b, file);
+    char *text = arena_copy(c->arena, b.data, b.size);
+    buf_free(&b);
+    return text;
+}
+
+char *check_command_of(const struct check *c, const char *order, uint64_t seed, const char *checks)
+{
+    struct buf b = {0};
+    add_command(&b, c);
     if (*checks) buf_printf(&b, " --check %s", checks);
     if (strcmp(order, order_kind_at(0)->name) == 0) buf_puts(&b, " --order native --threads 1");
     else buf_printf(&b, " --order %s --seed %llu", order, (unsigned long long)seed);

@@ -153,7 +153,7 @@ static bool run_search(const struct table *x, struct histogram *h, struct litmus
         if (ran) note(h, outcome, 1, h->runs++);
         else report_fail(x->report, EXIT_FAULT, "heddle run: %s: %s\n", name, why);
     } while (ran && exhaustive_next(search) && h->runs < x->seeds);
-    h->is_complete = exhaustive_is_complete(search);
+    h->is_complete = !exhaustive_missing(search);
     exhaustive_free(search);
     return ran;
 }

@@ -17,7 +17,7 @@ _heddle_options() # COMMAND
 {
     case $1 in
     'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --files --files-bytes --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --exhaustive --search-time --recordings --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --files --files-bytes --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
     'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --konata --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
@@ -94,6 +94,8 @@ _heddle_values() # COMMAND --OPTION
     'check --run-timeout') echo "";;
     'check --float') echo "";;
     'check --ignore-output') echo "";;
+    'check --search-time') echo "";;
+    'check --recordings') echo "";;
     'check --race-runs') echo "";;
     'check --format') echo "text json github";;
     'check --junit') echo "FILE";;

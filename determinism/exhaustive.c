@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHOICES = 1024, WORDS = 1024, WORD_BYTES = 4 };
+enum { CHOICES = 1024, SECTORS = 1024, SECTOR = 32 };
+enum {
+    ALONE = 100000
+}; /* the longest time that a warp goes on without an access to a shared sector, in turns */
 
 struct exhaustive {
     struct emu_order order;
@@ -20,15 +23,19 @@ struct exhaustive {
     } choices[CHOICES];
     uint32_t depth, at; /* choices of the run so far; those that are repeated come first */
     uint32_t turn;      /* of a run that is cut short */
-    bool cut, ended;
+    const char *cut;    /* why some run was; NULL: none was */
+    bool ended;
+    uint64_t runs;
     bool may_switch; /* another warp may go on now */
     uint64_t last;   /* the warp that goes on */
-    struct word {    /* that has been accessed in some run */
+    uint32_t alone;  /* for so many turns */
+    struct sector {  /* that has been accessed in some run */
         uint64_t key, warp;
         bool is_written, is_common, is_shared; /* by several warps; and written */
-    } words[WORDS];
-    uint32_t word_count;
-    bool found; /* a word is shared that was not before: begin anew */
+    } sectors[SECTORS];
+    uint32_t sector_count;
+    bool any_shared; /* else all accesses commute: warps go on in any order */
+    bool found;      /* a sector is shared that was not before: begin anew */
 };
 
 static uint32_t choose(void *self, uint32_t count)
@@ -36,39 +43,43 @@ static uint32_t choose(void *self, uint32_t count)
     struct exhaustive *x = self;
     if (count < 2) return 0;
     if (x->at == CHOICES) {
-        x->cut = true;
+        x->cut = "a run made more than 1024 choices";
         return x->turn++ % count;
     }
     if (x->at == x->depth) x->choices[x->depth++] = (struct choice){0, count};
     return x->choices[x->at++].chosen;
 }
 
-/* ---- words that several warps access ---------------------------------------------------------------------- */
+/* ---- sectors that several warps access -------------------------------------------------------------------- */
 
 static uint64_t name_of(const struct emu_warp *w)
 {
     return ((uint64_t)w->cta << 32 | w->warp) + 1;
 }
 
-static struct word *find_word(struct exhaustive *x, uint64_t key)
+static struct sector *find_sector(struct exhaustive *x, uint64_t key)
 {
-    for (uint32_t i = 0; i < x->word_count; i++)
-        if (x->words[i].key == key) return &x->words[i];
-    if (x->word_count == WORDS) return NULL;
-    x->words[x->word_count] = (struct word){.key = key};
-    return &x->words[x->word_count++];
+    for (uint32_t i = 0; i < x->sector_count; i++)
+        if (x->sectors[i].key == key) return &x->sectors[i];
+    if (x->sector_count == SECTORS) return NULL;
+    x->sectors[x->sector_count] = (struct sector){.key = key};
+    return &x->sectors[x->sector_count++];
 }
 
-/* Whether the word is shared. Too many words: all of them are. */
-static bool note_word(struct exhaustive *x, uint64_t key, uint64_t warp, bool writes)
+/* Whether the sector is shared. Too many sectors: all of them are. */
+static bool note_sector(struct exhaustive *x, uint64_t key, uint64_t warp, bool writes)
 {
-    struct word *w = find_word(x, key);
-    if (!w) return true;
+    struct sector *w = find_sector(x, key);
+    if (!w) {
+        x->found |= !x->any_shared;
+        x->any_shared = true;
+        return true;
+    }
     if (!w->warp) w->warp = warp;
     w->is_common |= w->warp != warp;
     w->is_written |= writes;
     if (w->is_shared || !w->is_common || !w->is_written) return w->is_shared;
-    return w->is_shared = x->found = true;
+    return w->is_shared = x->any_shared = x->found = true;
 }
 
 static enum emu_verdict access(void *self, const struct emu_access *a)
@@ -79,30 +90,63 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     const uint32_t size = (uint32_t)a->width * a->count;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)];
-        for (uint64_t k = at / WORD_BYTES; k <= (at + size - 1) / WORD_BYTES; k++)
-            x->may_switch |= note_word(x, k ^ of, name_of(a->who), a->kind != EMU_LOAD);
+        for (uint64_t k = at / SECTOR; k <= (at + size - 1) / SECTOR; k++)
+            x->may_switch |= note_sector(x, k ^ of, name_of(a->who), a->kind != EMU_LOAD);
     }
+    if (a->flags & EMU_ASYNC) x->cut = "the order of asynchronous copies is not varied";
     return views_access(x->views, a);
 }
 
 static enum emu_verdict sync(void *self, const struct emu_sync *s)
 {
     struct exhaustive *x = self;
-    x->may_switch |= s->kind == EMU_SYNC_FENCE && s->sc;
+    switch (s->kind) {
+    case EMU_SYNC_FENCE:
+        x->may_switch |= s->sc;
+        if (s->op) x->cut = "fences between proxies are not searched";
+        break;
+    case EMU_SYNC_BARRIER:
+    case EMU_SYNC_BARRIER_DONE:
+    case EMU_SYNC_WARP:
+    case EMU_SYNC_WARP_EXIT:
+    case EMU_SYNC_CTA_START:
+    case EMU_SYNC_CTA_EXIT: break;
+    case EMU_SYNC_RUNTIME:
+        x->cut = "the order of prints, allocations and launches by kernels is not varied";
+        break;
+    default: x->cut = "the order of asynchronous copies, mbarriers and clusters is not varied";
+    }
     views_sync(x->views, s);
     return EMU_PROCEED;
 }
 
 /* ---- runs -------------------------------------------------------------------------------------------------- */
 
+/* The warp that went on, as long as nobody else can see what it does; -1: another one may. */
+static int go_on(struct exhaustive *x, const struct emu_warp *ready, size_t count)
+{
+    if (x->may_switch) return -1;
+    if (++x->alone > ALONE) {
+        x->cut = "a warp ran for 100,000 turns without an access that others see";
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (name_of(&ready[i]) == x->last) return (int)i;
+    return -1;
+}
+
 static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct exhaustive *x = self;
     *burst = 1;
-    for (size_t i = 0; i < count && !x->may_switch; i++)
-        if (name_of(&ready[i]) == x->last) return (int)i;
+    const int same = go_on(x, ready, count);
+    if (same >= 0) return same;
+    const bool in_turn = x->alone > ALONE;
     x->may_switch = false;
-    const uint32_t i = choose(x, (uint32_t)count);
+    x->alone = 0;
+    const uint32_t i = in_turn         ? x->turn++ % (uint32_t)count
+                       : x->any_shared ? choose(x, (uint32_t)count)
+                                       : 0;
     x->last = name_of(&ready[i]);
     return (int)i;
 }
@@ -118,14 +162,26 @@ static void settle(void *self)
     views_settle(((struct exhaustive *)self)->views);
 }
 
+static void end(void *self)
+{
+    struct exhaustive *x = self;
+    if (views_were_full(x->views)) x->cut = "views of bounded size were full";
+    views_settle(x->views);
+}
+
 static void begin(void *self, struct emu_machine *m)
 {
     struct exhaustive *x = self;
     const struct emu_shape shape = emu_machine_shape(m);
     x->m = m;
-    x->at = 0;
     x->last = 0;
+    x->alone = 0;
     x->may_switch = true;
+    if (emu_machine_reads_clock(m)) x->cut = "the kernel reads a clock or the number of its SM";
+    if (shape.cluster > 1) x->cut = "clusters are not searched";
+    if (shape.ctas > shape.slots)
+        x->cut =
+            "there are more CTAs than fit on the GPU: the order in which they begin is not varied";
     views_begin(x->views, m,
                 &(struct views_settings){.late_for = 1,
                                          .fresh_one_in = 1,
@@ -138,11 +194,15 @@ static void begin(void *self, struct emu_machine *m)
 
 bool exhaustive_next(struct exhaustive *x)
 {
+    x->at = 0;
     if (x->found) { /* what was searched so far had too few choices */
-        x->found = x->cut = false;
+        x->found = false;
+        x->cut = NULL;
         x->depth = 0;
+        x->runs = 0;
         return true;
     }
+    x->runs++;
     while (x->depth && x->choices[x->depth - 1].chosen + 1 == x->choices[x->depth - 1].count)
         x->depth--;
     x->ended = !x->depth;
@@ -150,9 +210,14 @@ bool exhaustive_next(struct exhaustive *x)
     return !x->ended;
 }
 
-bool exhaustive_is_complete(const struct exhaustive *x)
+uint64_t exhaustive_runs(const struct exhaustive *x)
 {
-    return x->ended && !x->cut;
+    return x->runs;
+}
+
+const char *exhaustive_missing(const struct exhaustive *x)
+{
+    return !x->ended ? "not all choices were made" : x->cut;
 }
 
 struct exhaustive *exhaustive_new(void)
@@ -169,7 +234,7 @@ struct exhaustive *exhaustive_new(void)
                                   .access = access,
                                   .sync = sync,
                                   .idle = idle,
-                                  .end = settle,
+                                  .end = end,
                                   .quiesce = settle};
     return x;
 }

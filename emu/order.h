@@ -366,6 +366,8 @@ uint32_t emu_machine_cluster_cta(const struct emu_machine *m, uint32_t cta, uint
 uint32_t emu_machine_rank(const struct emu_machine *m, uint32_t cta);
 
 const char *emu_machine_kernel(const struct emu_machine *m);
+/* Whether the kernel reads a clock or another register that changes while it runs, or the number of its SM. */
+bool emu_machine_reads_clock(const struct emu_machine *m);
 /* Whether the kernel has asynchronous copies. */
 bool emu_machine_copies(const struct emu_machine *m);
 /* Whether an instruction names the scope of a CTA or a cluster. */

@@ -9,6 +9,7 @@ void histories_begin(struct histories *all)
     if (!all->table && !(all->table = malloc(HISTORY_COUNT * sizeof *all->table))) abort();
     histories_drop_all(all, 0);
     all->lost = 0;
+    all->replaced = false;
 }
 
 void histories_free(struct histories *all)
@@ -34,7 +35,10 @@ struct history *histories_add(struct histories *all, uint64_t key, uint64_t now)
 {
     const uint32_t i = histories_index(key);
     struct history *h = &all->table[i];
-    if (all->keys[i]) clear(all, i, now);
+    if (all->keys[i]) {
+        clear(all, i, now);
+        all->replaced = true;
+    }
     all->keys[i] = key;
     all->used++;
     h->count = 1;

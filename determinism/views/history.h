@@ -43,6 +43,7 @@ struct histories {
     struct history *table;
     uint32_t used;
     uint64_t lost; /* the last time that a history with publications was dropped */
+    bool replaced; /* a sector has taken the place of another one */
     struct publication_pool pool;
 };
 

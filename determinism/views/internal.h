@@ -34,6 +34,7 @@ struct views {
     struct cta_views *ctas;   /* by slot */
     struct view sc;
     bool has_fences; /* some warp has released something */
+    bool widened;    /* a view of a CTA that has ended was (struct view) */
     size_t warp_capacity, cta_capacity;
 };
 

@@ -72,6 +72,7 @@ static void begin_cta(struct views *v, const struct emu_warp *cta)
         publication_release(&v->histories.pool, g->released);
         g->released = NULL;
         g->last_acquired = 0;
+        v->widened |= g->now.widened || g->acquired.widened || g->acquired_wide.widened;
         view_clear(&g->now);
         view_clear(&g->acquired);
         view_clear(&g->acquired_wide);

@@ -7,6 +7,7 @@
 void view_clear(struct view *v)
 {
     v->all = 0;
+    v->widened = false;
     v->writer_count = v->message_count = 0;
 }
 
@@ -37,6 +38,7 @@ void view_add_writer(struct view *v, uint32_t writer, uint64_t until)
     }
     if (v->writer_count == VIEW_WRITERS) {
         const uint64_t least = v->writers[oldest].until;
+        v->widened = true;
         view_add_all(v, least < until ? least : until);
         if (v->all >= until) return;
     }
@@ -50,6 +52,7 @@ void view_add_message(struct view *v, uint64_t born)
     while (at && v->messages[at - 1] > born) at--;
     if (at && v->messages[at - 1] == born) return;
     if (v->message_count == VIEW_MESSAGES) {
+        v->widened = true;
         if (!at) {
             view_add_all(v, born);
             return;
@@ -78,11 +81,13 @@ static void join_messages(struct view *v, const struct view *from)
     const uint32_t skip = n > VIEW_MESSAGES ? n - VIEW_MESSAGES : 0;
     v->message_count = n - skip;
     memcpy(v->messages, both + skip, v->message_count * sizeof *both);
+    v->widened |= skip > 0;
     if (skip) view_add_all(v, both[skip - 1]);
 }
 
 void view_join(struct view *v, const struct view *from)
 {
+    v->widened |= from->widened;
     view_add_all(v, from->all);
     for (uint32_t i = 0; i < from->writer_count; i++)
         view_add_writer(v, from->writers[i].writer, from->writers[i].until);
@@ -92,6 +97,7 @@ void view_join(struct view *v, const struct view *from)
 void view_copy(struct view *v, const struct view *from)
 {
     v->all = from->all;
+    v->widened = from->widened;
     v->writer_count = from->writer_count;
     v->message_count = from->message_count;
     memcpy(v->writers, from->writers, v->writer_count * sizeof *v->writers);

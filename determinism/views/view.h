@@ -21,6 +21,7 @@ enum { VIEW_WRITERS = 8, VIEW_MESSAGES = 40 };
 
 struct view {
     uint64_t all; /* every message born until then */
+    bool widened; /* it was full: it may contain more than it must */
     uint32_t writer_count, message_count;
     struct view_writer {
         uint64_t until;

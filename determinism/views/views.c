@@ -46,6 +46,7 @@ void views_begin(struct views *v, struct emu_machine *m, const struct views_sett
     v->settings = *settings;
     v->state = state;
     v->now = v->access = 0;
+    v->widened = false;
     view_clear(&v->sc);
     drop_agents(v);
     histories_begin(&v->histories);
@@ -61,6 +62,17 @@ void views_begin(struct views *v, struct emu_machine *m, const struct views_sett
         v->cta_capacity = v->shape.slots;
     }
     if (!v->warps || !v->ctas) abort();
+}
+
+bool views_were_full(const struct views *v)
+{
+    bool full = v->histories.replaced || v->sc.widened || v->widened;
+    const size_t warps = (size_t)v->shape.slots * v->shape.warps_per_cta;
+    for (size_t i = 0; i < warps && !full; i++) {
+        const struct warp_views *g = &v->warps[i];
+        full |= g->now.widened || g->acquired.widened || g->acquired_wide.widened;
+    }
+    return full;
 }
 
 void views_settle(struct views *v)

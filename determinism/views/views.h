@@ -51,6 +51,9 @@ enum emu_verdict views_access(struct views *v, const struct emu_access *a);
 void views_sync(struct views *v, const struct emu_sync *s);
 /* A launch has failed: stores of global memory that are still invisible are lost. */
 void views_lose_late_stores(struct views *v);
+/* Whether the bounded sizes of views and histories have had an effect on the launch: then it may depend on the order of
+ * accesses that have nothing to do with each other. (The bounded depth of one sector's history is no such effect.) */
+bool views_were_full(const struct views *v);
 /* From now on all threads see memory as it is now. */
 void views_settle(struct views *v);
 

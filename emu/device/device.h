@@ -81,5 +81,7 @@ bool emu_kernel_plain(struct emu_kernel *k);
 /* What a warp sees depends on nothing but memory: on no clock, and not on where its CTA is, nor on
  * when its atomics and strong loads come. It is the same however the kernel is lowered. */
 bool emu_kernel_timeless(const struct emu_program *p);
+/* Whether it reads a clock or another register that changes while it runs, or the number of its SM. */
+bool emu_kernel_reads_clock(const struct emu_program *p);
 
 #endif

@@ -147,17 +147,22 @@ static bool is_narrow_atomic(const struct ptx_inst *i)
            !ptx_op_has(i->op, "shared");
 }
 
-bool emu_kernel_timeless(const struct emu_program *p)
+bool emu_kernel_reads_clock(const struct emu_program *p)
 {
     for (u32 c = 0; c < p->code_count; c++) {
         const struct emu_code *code = p->codes[c];
         for (u32 i = 0; i < code->uop_count; i++)
-            if (code->uops[i].id == UOP_special) return false;
+            if (code->uops[i].id == UOP_special) return true;
         for (u32 i = 0; i < code->fill_count; i++)
             if (code->fills[i].kind == FILL_SPECIAL && code->fills[i].bits == SPECIAL_SMID)
-                return false;
+                return true;
     }
-    return !p->timed;
+    return false;
+}
+
+bool emu_kernel_timeless(const struct emu_program *p)
+{
+    return !p->timed && !emu_kernel_reads_clock(p);
 }
 
 /* One that is there; NULL: none is. */

@@ -1,6 +1,7 @@
 /* Orders and observers: where a watched launch tells them what happens (emu/order.h). */
 #include "emu/sched/notify.h"
 
+#include "emu/device/device.h"
 #include "emu/sched/launch.h"
 #include "emu/speculate/speculation.h"
 #include "ptx/ptx.h"
@@ -245,6 +246,11 @@ bool emu_machine_commits_observed(const struct emu_machine *m)
     for (size_t i = 0; i < m->launch->observer_count; i++)
         if (m->launch->observers[i]->in_commit_order) return true;
     return false;
+}
+
+bool emu_machine_reads_clock(const struct emu_machine *m)
+{
+    return emu_kernel_reads_clock(m->program);
 }
 
 bool emu_machine_copies(const struct emu_machine *m)
