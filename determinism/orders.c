@@ -18,6 +18,9 @@ struct orders {
     const struct order_kind *kind;
     struct emu_order *order;
     struct emu_number *options;
+    char *text;
+    uint64_t seed;
+    struct orders *inner; /* emu_order.nested; NULL: it was not needed yet */
 };
 
 static struct emu_order *make_none(const void *options, uint64_t seed)
@@ -214,6 +217,15 @@ static void tell_options(struct orders *o, const void *options)
     o->order->option_count = k->option_count;
 }
 
+static const struct emu_order *nested(void *of)
+{
+    struct orders *o = of;
+    char *why = NULL;
+    if (!o->inner) o->inner = orders_new(o->text, o->seed * UINT64_C(0x5851f42d4c957f2d) + 1, &why);
+    free(why);
+    return orders_get(o->inner);
+}
+
 struct orders *orders_new(const char *text, uint64_t seed, char **why)
 {
     struct buf wrong = {0};
@@ -228,6 +240,11 @@ struct orders *orders_new(const char *text, uint64_t seed, char **why)
         o->order = order;
         order->stack_only = k->stack_only;
         tell_options(o, options);
+        o->seed = seed;
+        o->text = strdup(text);
+        if (!o->text) abort();
+        if (k->nests) order->nested = nested;
+        order->nested_of = o;
     }
     free(options);
     return o;
@@ -236,6 +253,8 @@ struct orders *orders_new(const char *text, uint64_t seed, char **why)
 void orders_free(struct orders *o)
 {
     if (!o) return;
+    orders_free(o->inner);
+    free(o->text);
     o->kind->free(o->order);
     free(o->options);
     free(o);

@@ -43,6 +43,8 @@ struct order_kind {
     size_t size;     /* of its struct of options */
     bool stack_only; /* not with independent thread scheduling: emu_order.stack_only */
     bool
+        nests; /* what its warps have stored is in memory when they call the device runtime: emu_order.nested */
+    bool
         recorded; /* determinism/record/record.h can: it deals no CTAs, puts no warps to rest and lets no time run out */
     /* Why these options do not go together: a message to be freed, which names them. NULL: they do. May be NULL. */
     char *(*conflict)(const void *options);

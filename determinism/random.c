@@ -388,6 +388,7 @@ const struct order_kind random_kind = {
     .options = option_list,
     .option_count = sizeof option_list / sizeof *option_list,
     .size = sizeof(struct random_options),
+    .nests = true,
     .recorded = true,
     .make = make,
     .free = release,

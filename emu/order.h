@@ -214,6 +214,10 @@ struct emu_order {
     /* Between the grids that a kernel has launched: chooses which of `count` > 1 that may run now does so next (each is the
      * first of its stream in its CTA). NULL: in the order of CTAs and of issue. */
     uint32_t (*choose_grid)(void *self, uint32_t count);
+    /* The order of the grids that run while a launch under this one stands still, since a CTA of it waits for them: one with a
+     * state of its own, the same each time. NULL: kernels under this order cannot wait for grids. */
+    const struct emu_order *(*nested)(void *of);
+    void *nested_of;
     enum emu_verdict (*access)(void *self, const struct emu_access *); /* NULL: EMU_PROCEED */
     enum emu_verdict (*sync)(void *self, const struct emu_sync *);     /* PROCEED or SLEEP */
     /* No warp can run: the order must make one ready (end a quantum, flush buffers). false: it cannot, and the launch

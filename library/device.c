@@ -105,7 +105,7 @@ struct heddle_device *heddle_device_new(const struct heddle_device_options *o)
     d->checks = checks_new(c.checks);
     d->recording.order = strdup(o->order ? o->order : "native");
     d->recording.seed = o->seed;
-    if (o->count) d->profile = emu_profile_new();
+    if (o->count || o->trace) d->profile = emu_profile_new();
     return d;
 }
 

@@ -705,6 +705,7 @@ const struct order_kind gpudet_kind = {
     .size = sizeof(struct gpudet_options),
     .option_count = GPUDET_OPTIONS,
     .stack_only = true,
+    .nests = true,
     .conflict = gpudet_conflict,
     .promise = gpudet_promise,
     .storage = gpudet_storage,

@@ -205,6 +205,98 @@ static bool launch_with_buffer(struct emu_group *g, const struct emu_uop *in, u3
     return true;
 }
 
+/* ---- the order of tasks ----------------------------------------------------------------------------------- */
+
+/* The last task in front of this one in its stream: its place plus one; 0: there is none. */
+static size_t behind(const struct grid_task *tasks, size_t i)
+{
+    if (tasks[i].stream == FIRE_AND_FORGET) return 0;
+    for (size_t k = i; k-- > 0;)
+        if (tasks[k].cta == tasks[i].cta && tasks[k].stream == tasks[i].stream) return k + 1;
+    return 0;
+}
+
+/* Puts the tasks, which are in the order of CTAs and of issue with tails last, into one that the order chooses. */
+static void choose_sequence(struct grid_task *tasks, size_t n, const struct emu_order *o)
+{
+    struct grid_task *from = calloc(n + 1, sizeof *from);
+    size_t *after = calloc(n + 1, sizeof *after), tails = n;
+    bool *done = calloc(n + 1, 1);
+    if (!from || !after || !done) abort();
+    memcpy(from, tasks, n * sizeof *from);
+    while (tails && from[tails - 1].tail) tails--;
+    for (size_t i = 0; i < tails; i++) after[i] = behind(from, i);
+    for (size_t at = 0; at < tails; at++) { /* tails stay where they are */
+        uint32_t count = 0;
+        for (size_t i = 0; i < tails; i++) count += !done[i] && (!after[i] || done[after[i] - 1]);
+        uint32_t chosen = count > 1 ? o->choose_grid(o->self, count) : 0;
+        for (size_t i = 0; i < tails; i++) {
+            if (done[i] || (after[i] && !done[after[i] - 1]) || chosen--) continue;
+            tasks[at] = from[i];
+            done[i] = true;
+            break;
+        }
+    }
+    free(from);
+    free(after);
+    free(done);
+}
+
+/* ---- calls ------------------------------------------------------------------------------------------------- */
+
+/* The tasks of a CTA, without tails, in the order of issue. To be freed with grids_drop. */
+static struct grid_task *take_of_cta(struct grids *q, u32 cta, size_t *count)
+{
+    struct grid_task *out = calloc(q->count + 1, sizeof *out);
+    size_t left = 0;
+    if (!out) abort();
+    *count = 0;
+    for (size_t i = 0; i < q->count; i++) {
+        const struct grid_task t = q->tasks[i];
+        if (t.cta == cta && !t.tail) out[(*count)++] = t;
+        else q->tasks[left++] = t;
+    }
+    q->count = left;
+    return out;
+}
+
+/* cudaDeviceSynchronize: runs what the CTA has launched. false: a fault was raised. */
+static bool synchronise(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane)
+{
+    struct emu_machine *m = g->worker->machine;
+    struct grids *q = m->grids;
+    const struct emu_order *o = m->launch->order;
+    if (m->launch->observer_count || q->is_traced || (o && !o->nested)) {
+        emu_raise(
+            g, in, EMU_UNSUPPORTED, w, lane, 0, 0,
+            "a kernel waits for the grids that it has launched (cudaDeviceSynchronize), which is not possible %s",
+            q->is_traced                ? "in estimates"
+            : m->launch->observer_count ? "with checks, watches and logs that observe accesses"
+                                        : "under this order; use native, random or gpudet");
+        return false;
+    }
+    size_t count;
+    struct grid_task *tasks = take_of_cta(q, g->cta->linear, &count);
+    if (o && o->choose_grid && !q->event_waits) choose_sequence(tasks, count, o);
+    const struct grids outer = *q;
+    q->tasks = NULL;
+    q->count = q->cap = 0;
+    q->event_waits = false;
+    const struct emu_fault f = count ? q->run_nested(q, tasks, count) : (struct emu_fault){0};
+    grids_drop(q->tasks, q->count); /* of a launch that a fault has ended */
+    q->tasks = outer.tasks;
+    q->count = outer.count;
+    q->cap = outer.cap;
+    q->event_waits = outer.event_waits;
+    grids_drop(tasks, count);
+    /* Grids may have released memory. */
+    memset(g->worker->bounds, 0, m->program->site_count * sizeof *g->worker->bounds);
+    if (f.kind)
+        emu_raise(g, in, f.kind, w, lane, f.address, f.size,
+                  "a grid that the kernel has launched and waits for failed:\n%s", f.text);
+    return !f.kind;
+}
+
 bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
                 enum runtime_call call, const u64 arg[6], const u32 dim[2][3], u64 *value)
 {
@@ -253,6 +345,9 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
     case RUNTIME_EVENT_RECORD:
         if (!handle_ok(q, arg[0]) || !stream_ok(q, arg[1])) error = INVALID_HANDLE;
         break;
+    case RUNTIME_SYNCHRONISE:
+        if (!synchronise(g, in, w, lane)) return false;
+        break;
     case RUNTIME_GET_DEVICE:
     case RUNTIME_GET_DEVICE_COUNT:
         if (!give(g, in, w, lane, arg[0], call == RUNTIME_GET_DEVICE_COUNT, 4)) return false;
@@ -277,41 +372,6 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
 }
 
 /* ---- when the grid has ended ------------------------------------------------------------------------------ */
-
-/* The last task in front of this one in its stream: its place plus one; 0: there is none. */
-static size_t behind(const struct grid_task *tasks, size_t i)
-{
-    if (tasks[i].stream == FIRE_AND_FORGET) return 0;
-    for (size_t k = i; k-- > 0;)
-        if (tasks[k].cta == tasks[i].cta && tasks[k].stream == tasks[i].stream) return k + 1;
-    return 0;
-}
-
-/* Puts the tasks, which are in the order of CTAs and of issue with tails last, into one that the order chooses. */
-static void choose_sequence(struct grid_task *tasks, size_t n, const struct emu_order *o)
-{
-    struct grid_task *from = calloc(n + 1, sizeof *from);
-    size_t *after = calloc(n + 1, sizeof *after), tails = n;
-    bool *done = calloc(n + 1, 1);
-    if (!from || !after || !done) abort();
-    memcpy(from, tasks, n * sizeof *from);
-    while (tails && from[tails - 1].tail) tails--;
-    for (size_t i = 0; i < tails; i++) after[i] = behind(from, i);
-    for (size_t at = 0; at < tails; at++) { /* tails stay where they are */
-        uint32_t count = 0;
-        for (size_t i = 0; i < tails; i++) count += !done[i] && (!after[i] || done[after[i] - 1]);
-        uint32_t chosen = count > 1 ? o->choose_grid(o->self, count) : 0;
-        for (size_t i = 0; i < tails; i++) {
-            if (done[i] || (after[i] && !done[after[i] - 1]) || chosen--) continue;
-            tasks[at] = from[i];
-            done[i] = true;
-            break;
-        }
-    }
-    free(from);
-    free(after);
-    free(done);
-}
 
 struct grid_task *grids_take(struct grids *q, const struct emu_order *o, size_t *count)
 {

@@ -7,6 +7,12 @@
  * last. That is one of the orders that streams allow, and it is deterministic: kernels that launch
  * grids run their CTAs serialised, and their warps are not in lockstep.
  *
+ * A kernel that was compiled by CUDA 11 or earlier may wait (cudaDeviceSynchronize): the grids that its CTA has launched so far, but
+ * for tail launches, then run at once, nested in the call, while all of its own grid stands still. It sees their memory. There is
+ * one running grid for each level of the tree; what the grids above have launched is put aside. An order has
+ * another one for the nested grids (emu_order.nested) and chooses their sequence. Observers follow one launch at a time: with
+ * them, in estimates, and under orders that cannot, such a kernel faults.
+ *
  * An order may choose another one (emu_order.choose_grid): streams of one CTA, streams of different CTAs and fire-and-forget
  * launches are free of each other. If a kernel makes streams wait for events, its grids keep the order of issue. A stream is
  * told by its handle; NULL, the legacy and the per-thread one count as one. */
@@ -49,6 +55,10 @@ struct grids {               /* of one launch by the host */
     u32 pending, depth; /* depth of the grid that runs, 0: the host's */
     u64 handles;        /* streams and events created so far */
     bool event_waits;   /* the grid that runs has made a stream wait for an event */
+    /* launch.c: carries out tasks, and the grids that they launch, in the middle of the grid that runs. The fault that ended
+     * it; EMU_OK: none. */
+    struct emu_fault (*run_nested)(struct grids *q, const struct grid_task *tasks, size_t count);
+    bool is_traced; /* `heddle estimate` times one launch at a time */
 };
 
 /* A call of the device runtime, by one lane. `arg`: its numbers, `dim`: its dim3s, in their order.

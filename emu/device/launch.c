@@ -101,8 +101,16 @@ static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)
 
 static const u32 most_grid[3] = {INT32_MAX, 65535, 65535}, most_block[3] = {1024, 1024, 64};
 
-struct grid_tree { /* a launch by the host and all child grids */
-    struct grids grids;
+struct counts_list {
+    const struct emu_counts *first, **last; /* last: where the next one goes */
+};
+
+struct grid_tree {      /* a launch by the host and all child grids */
+    struct grids grids; /* the first member: run_nested() finds the tree by it */
+    struct emu *emu;
+    const struct emu_launch *host;
+    /* Counters of grids that the grid that runs has waited for: they come behind its own, when it has ended. */
+    struct counts_list nested;
     struct check check;
     double deadline; /* 0: none */
     u64 warp_instructions, thread_instructions;
@@ -262,6 +270,10 @@ static void keep_counts(struct emu *e, struct emu_kernel *k, struct emu_machine 
     k->ran = true;
     *tree->last_counts = c;
     tree->last_counts = &c->next;
+    if (!tree->nested.first) return;
+    c->next = tree->nested.first;
+    tree->last_counts = tree->nested.last;
+    tree->nested = (struct counts_list){0};
 }
 
 static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
@@ -468,6 +480,45 @@ static bool run_tasks(struct emu *e, const struct emu_launch *host, struct grid_
     return ok;
 }
 
+/* grids.run_nested. The CTA arena of the grid that stands still keeps its CTAs, so the nested grids have another one. */
+static struct emu_fault run_nested(struct grids *q, const struct grid_task *tasks, size_t count)
+{
+    struct grid_tree *tree = (struct grid_tree *)q;
+    struct emu *e = tree->emu;
+    struct cta_arena *const outer_arena = e->cta_arena;
+    const struct emu_counts **const outer_last = tree->last_counts;
+    const struct counts_list outer_nested = tree->nested;
+    struct counts_list counts = {.last = &counts.first};
+    const struct emu_launch *const outer_host = tree->host;
+    struct emu_launch host = *outer_host;
+    if (host.order) host.order = host.order->nested(host.order->nested_of);
+    bool ok = true;
+    tree->host = &host;
+    e->cta_arena = cta_arena_new();
+    tree->last_counts = &counts.first;
+    tree->nested = (struct counts_list){0};
+    q->depth++;
+    for (size_t i = 0; i < count; i++) {
+        ok = ok && run_task(e, &tasks[i], tree->host, tree);
+        q->pending--;
+    }
+    q->depth--;
+    counts.last = tree->last_counts;
+    tree->host = outer_host;
+    tree->last_counts = outer_last;
+    tree->nested = outer_nested;
+    if (counts.first) {
+        if (tree->nested.first) *tree->nested.last = counts.first;
+        else tree->nested.first = counts.first;
+        tree->nested.last = counts.last;
+    }
+    cta_arena_free(e->cta_arena);
+    e->cta_arena = outer_arena;
+    const struct emu_fault fault = e->report.fault;
+    e->report.fault = (struct emu_fault){0}; /* launch_run() sets that of the grid that goes on */
+    return fault;
+}
+
 /* Writes the files that the launch has changed, also if it ended with a fault. */
 static void commit_files(struct emu *e)
 {
@@ -487,6 +538,8 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     e->report = (struct emu_report){0};
     struct grid_tree tree = {.check = {.arena = a, .suppressions = e->suppressions},
                              .last_counts = &e->report.counts,
+                             .emu = e,
+                             .grids = {.run_nested = run_nested, .is_traced = e->config.trace},
                              .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
     struct emu_launch watched_launch = *l;
     if (!l->order && e->config.order) {
@@ -506,6 +559,7 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
         watched_launch.observer_count = n;
         l = &watched_launch;
     }
+    tree.host = l;
     launch_grid(e, k, l, &tree, a);
     if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &tree);
     grids_end(&tree.grids, e->mem);

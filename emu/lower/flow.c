@@ -176,19 +176,23 @@ static enum runtime_call runtime_of(const struct ptx_name *n)
     static const struct {
         const char *name;
         enum runtime_call call;
-    } known[] = {{"vprintf", RUNTIME_VPRINTF},
-                 {"malloc", RUNTIME_MALLOC},
-                 {"free", RUNTIME_FREE},
-                 {"__assertfail", RUNTIME_ASSERTFAIL},
-                 {PTX_FILE_CALLS "open", RUNTIME_FILE_OPEN},
-                 {PTX_FILE_CALLS "read", RUNTIME_FILE_READ},
-                 {PTX_FILE_CALLS "write", RUNTIME_FILE_WRITE},
-                 {PTX_FILE_CALLS "pread", RUNTIME_FILE_PREAD},
-                 {PTX_FILE_CALLS "pwrite", RUNTIME_FILE_PWRITE},
-                 {PTX_FILE_CALLS "lseek", RUNTIME_FILE_SEEK},
-                 {PTX_FILE_CALLS "size", RUNTIME_FILE_SIZE},
-                 {PTX_FILE_CALLS "close", RUNTIME_FILE_CLOSE},
-                 {PTX_FILE_CALLS "unlink", RUNTIME_FILE_UNLINK}};
+    } known[] = {
+        {"vprintf", RUNTIME_VPRINTF},
+        {"malloc", RUNTIME_MALLOC},
+        {"free", RUNTIME_FREE},
+        {"__assertfail", RUNTIME_ASSERTFAIL},
+        /* Of CUDA 11 and earlier alone; CUDA 11.6 and later call the second to avoid a warning. */
+        {"cudaDeviceSynchronize", RUNTIME_SYNCHRONISE},
+        {"__cudaDeviceSynchronizeDeprecationAvoidance", RUNTIME_SYNCHRONISE},
+        {PTX_FILE_CALLS "open", RUNTIME_FILE_OPEN},
+        {PTX_FILE_CALLS "read", RUNTIME_FILE_READ},
+        {PTX_FILE_CALLS "write", RUNTIME_FILE_WRITE},
+        {PTX_FILE_CALLS "pread", RUNTIME_FILE_PREAD},
+        {PTX_FILE_CALLS "pwrite", RUNTIME_FILE_PWRITE},
+        {PTX_FILE_CALLS "lseek", RUNTIME_FILE_SEEK},
+        {PTX_FILE_CALLS "size", RUNTIME_FILE_SIZE},
+        {PTX_FILE_CALLS "close", RUNTIME_FILE_CLOSE},
+        {PTX_FILE_CALLS "unlink", RUNTIME_FILE_UNLINK}};
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strlen(known[k].name) == n->length && memcmp(known[k].name, n->text, n->length) == 0)
             return known[k].call;
@@ -270,7 +274,7 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
                 u->ext = arena_printf(
                     L->arena, "call of '%s', which no module defines%s", d->name,
                     strstr(d->name, "DeviceSynchronize")
-                        ? "; grids that a kernel launches run when it has ended, so it cannot wait for them"
+                        ? "; the grids that a kernel of CUDA 12 or later launches run when it has ended, so it cannot wait for them"
                     : strncmp(d->name, "cuda", 4) == 0 || strncmp(d->name, "__cuda", 6) == 0
                         ? "; Heddle's device runtime does not have it"
                         : "");

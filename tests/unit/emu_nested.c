@@ -1,0 +1,285 @@
+/* Kernels that wait for the grids that they launch: cudaDeviceSynchronize of CUDA 11 and earlier. Expectations follow from the CUDA
+ * programming guide of these versions: the call returns when all that the CTA has launched before is done, and what it has
+ * written is visible then. */
+#include "heddle.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DECLARE                                                                                         \
+    ".version 6.0\n.target sm_60\n.address_size 64\n"                                                   \
+    ".extern .func (.param .b64 r) cudaGetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], " \
+    ".param .align 4 .b8 b[12], .param .b32 s);\n"                                                      \
+    ".extern .func (.param .b32 r) cudaLaunchDeviceV2(.param .b64 p, .param .b64 s);\n"                 \
+    ".extern .func (.param .b32 r) cudaGetLastError();\n"                                               \
+    ".extern .func (.param .b32 r) cudaDeviceSynchronize();\n"                                          \
+    ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
+
+/* start(kernel, CTAs, threads, stream, out, v): launches kernel(out, v). The launch's error, or 1000 and the last error where
+ * there is no buffer for its parameters. */
+#define START                                                                                                  \
+    ".func (.param .b32 e) start(.param .b64 k, .param .b32 gx, .param .b32 bx, .param .b64 st, "              \
+    ".param .b64 out, .param .b32 v)\n{\n"                                                                     \
+    " .reg .b64 %d<5>; .reg .b32 %r<4>; .reg .pred %p;\n .param .b64 f; .param .align 4 .b8 g[12];"            \
+    " .param .align 4 .b8 b[12]; .param .b32 s; .param .b64 buf; .param .b32 err;\n"                           \
+    " ld.param.u64 %d1, [k]; st.param.b64 [f], %d1;\n"                                                         \
+    " ld.param.u32 %r1, [gx]; st.param.b32 [g], %r1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1;\n"          \
+    " ld.param.u32 %r1, [bx]; st.param.b32 [b], %r1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"          \
+    " st.param.b32 [s], 0; call (buf), cudaGetParameterBufferV2, (f, g, b, s); ld.param.b64 %d2, [buf];\n"     \
+    " setp.ne.u64 %p, %d2, 0; @%p bra go;\n call (err), cudaGetLastError, ();\n"                               \
+    " ld.param.b32 %r1, [err]; add.u32 %r1, %r1, 1000; st.param.b32 [e], %r1; ret;\n"                          \
+    "go:\n ld.param.u64 %d3, [out]; st.u64 [%d2], %d3; ld.param.u32 %r2, [v]; st.u32 [%d2+8], %r2;\n"          \
+    " ld.param.u64 %d4, [st]; { .param .b64 p; .param .b64 q; st.param.b64 [p], %d2; st.param.b64 [q], %d4;\n" \
+    " call (err), cudaLaunchDeviceV2, (p, q); }\n ld.param.b32 %r1, [err]; st.param.b32 [e], %r1; ret;\n}\n"
+
+#define LAUNCH(k, gx, bx, st, out, v)                                                                               \
+    " { .param .b64 a; .param .b32 b; .param .b32 c; .param .b64 d; .param .b64 e; .param .b32 f; .param .b32 r;\n" \
+    " st.param.b64 [a], " k "; st.param.b32 [b], " gx "; st.param.b32 [c], " bx                                     \
+    "; st.param.b64 [d], " st "; st.param.b64 [e], " out "; st.param.b32 [f], " v                                   \
+    ";\n call (r), start, (a, b, c, d, e, f); ld.param.b32 %e, [r]; }\n"
+#define WAIT " { .param .b32 r; call (r), cudaDeviceSynchronize, (); ld.param.b32 %r7, [r]; }\n"
+
+#define ENTRY(name)                                                                                \
+    ".visible .entry " name "(.param .u64 out, .param .u32 v)\n{\n"                                \
+    " .reg .b64 %d<9>; .reg .b32 %r<9>; .reg .b32 %e; .reg .pred %p<3>;\n"                         \
+    " ld.param.u64 %d1, [out]; ld.param.u32 %r1, [v]; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x;\n"
+/* Appends a register to the list at out, whose first word counts. */
+#define APPEND(r)                                                                                     \
+    " atom.global.inc.u32 %r4, [%d1], 0x7fffffff; mul.wide.u32 %d2, %r4, 4; add.u64 %d2, %d1, %d2;\n" \
+    " st.global.u32 [%d2+4], " r ";\n"
+#define NOTE ENTRY("note") APPEND("%r1") " ret;\n}\n"
+
+static struct heddle_module *module;
+static struct heddle_device *device;
+
+static void open_text(const char *text, struct heddle_device_options o)
+{
+    module = heddle_module_read("nested.ptx", text, strlen(text), NULL);
+    cr_assert(heddle_module_ok(module), "%s", heddle_module_messages_text(module));
+    device = heddle_device_new(&o);
+    cr_assert(heddle_device_load(device, &module, 1), "%s", heddle_device_error(device));
+}
+
+static void close_all(void)
+{
+    heddle_device_free(device);
+    heddle_module_free(module);
+}
+
+/* Runs kernel(out, v), where out has `count` zeros, and copies them back. */
+static struct heddle_run run(const char *kernel, uint32_t ctas, uint32_t threads, uint32_t *out,
+                             size_t count, uint32_t v)
+{
+    memset(out, 0, count * sizeof *out);
+    const uint64_t d = heddle_device_alloc(device, count * sizeof *out, "out");
+    heddle_device_write(device, d, out, count * sizeof *out);
+    const struct heddle_run r = heddle_device_launch(device, kernel, (uint32_t[]){ctas, 1, 1},
+                                                     (uint32_t[]){threads, 1, 1}, 0,
+                                                     (uint64_t[]){d, v}, 2);
+    heddle_device_read(device, out, d, count * sizeof *out);
+    return r;
+}
+
+/* Each node of a binary tree is a grid, which waits for its children and adds their sums. Leaves are nodes 64 to 127. */
+static void sum_tree(struct heddle_device_options o)
+{
+    uint32_t out[128];
+    open_text(
+        DECLARE START ENTRY(
+            "tree") " mul.wide.u32 %d3, %r1, 4; add.u64 %d3, %d3, %d1; setp.lt.u32 %p1, %r1, 64;\n"
+                    " @%p1 bra inner; mov.u32 %r4, 1; st.global.u32 [%d3], %r4; ret;\n"
+                    "inner: shl.b32 %r5, %r1, 1; add.u32 %r6, %r5, 1; mov.u64 %d4, tree;\n" LAUNCH(
+                        "%d4", "1", "1", "0", "%d1", "%r5")
+                        LAUNCH("%d4", "1", "1", "0", "%d1", "%r6") WAIT
+        " mul.wide.u32 %d5, %r5, 4; add.u64 %d5, %d5, %d1;\n"
+        " ld.global.u32 %r4, [%d5]; ld.global.u32 %r8, [%d5+4]; add.u32 %r4, %r4, %r8;\n"
+        " add.u32 %r4, %r4, %r7; st.global.u32 [%d3], %r4; ret;\n}\n",
+        o);
+    const struct heddle_run r = run("tree", 1, 1, out, 128, 1);
+    cr_assert(!r.fault, "%s", r.text);
+    for (uint32_t node = 1; node < 128; node++) {
+        uint32_t leaves = 64;
+        for (uint32_t n = node; n > 1; n /= 2) leaves /= 2;
+        cr_expect_eq(out[node], leaves, "%s: %u: %u", o.order ? o.order : "", node, out[node]);
+    }
+    close_all();
+}
+
+Test(emu_nested, parents_see_what_their_children_have_computed)
+{
+    static const char *const orders[] = {"gpudet", "random", "random:model=sc", "random:model=tso",
+                                         "gpudet:quantum=50"};
+    sum_tree((struct heddle_device_options){.check_memory = true});
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
+        for (uint64_t seed = 1; seed <= 3; seed++)
+            sum_tree((struct heddle_device_options){.order = orders[i], .seed = seed});
+}
+
+static const char steps[] = DECLARE START NOTE
+    ENTRY("steps") " mov.u64 %d3, note; mad.lo.u32 %r5, %r3, 100, %r1; mad.lo.u32 %r5, %r2, 1000, %r5;\n" LAUNCH(
+        "%d3", "1", "1", "0", "%d1", "%r5") WAIT
+    " add.u32 %r5, %r5, 1;\n" APPEND("%r5") " add.u32 %r5, %r5, 1;\n" LAUNCH(
+        "%d3", "1", "1", "0", "%d1",
+        "%r5") " add.u32 %r5, %r5, 90;\n" LAUNCH("%d3", "1", "1", "3", "%d1",
+                                                 "%r5") " sub.u32 %r5, %r5, 89;\n" LAUNCH("%d3",
+                                                                                          "1", "1",
+                                                                                          "0",
+                                                                                          "%d1",
+                                                                                          "%r5")
+        WAIT " add.u32 %r5, %r5, 1;\n" APPEND(
+            "%r5") " mov.u64 %d4, %d1; st.global.u32 [%d1+252], %r7;\n ret;\n}\n";
+
+static void expect_list(const uint32_t *out, const uint32_t *want, uint32_t count)
+{
+    cr_expect_eq(out[0], count, "%u", out[0]);
+    for (uint32_t i = 0; i < count; i++) cr_expect_eq(out[1 + i], want[i], "%u: %u", i, out[1 + i]);
+}
+
+/* A CTA waits for its own grids alone, in their order; tail launches (92, 192) come when the parent has ended. */
+Test(emu_nested, only_what_the_cta_has_launched_is_done)
+{
+    uint32_t out[64];
+    open_text(steps, (struct heddle_device_options){.threads = 4});
+    const struct heddle_run r = run("steps", 2, 1, out, 64, 0);
+    cr_assert(!r.fault, "%s", r.text);
+    expect_list(out, (uint32_t[]){0, 1, 2, 3, 4, 100, 101, 102, 103, 104, 92, 192}, 12);
+    cr_expect_eq(out[63], 0); /* cudaSuccess */
+    close_all();
+}
+
+/* Under random each CTA's own sequence holds: a value comes when those that its CTA has waited for are there. 0 before 1, 1
+ * before 2 and 3, both before 4, and the tail behind. gpudet has one list for all seeds. */
+Test(emu_nested, orders_keep_what_a_wait_promises)
+{
+    uint32_t out[64], first[64] = {0};
+    bool differs = false;
+    for (uint64_t seed = 1; seed <= 24; seed++) {
+        const bool fixed = seed % 2;
+        open_text(steps, (struct heddle_device_options){.order = fixed ? "gpudet" : "random",
+                                                        .seed = seed});
+        const struct heddle_run r = run("steps", 2, 1, out, 64, 0);
+        cr_assert(!r.fault, "%s", r.text);
+        cr_assert_eq(out[0], 12);
+        uint32_t at[200] = {0};
+        for (uint32_t i = 1; i <= 12; i++) {
+            cr_assert(out[i] < 200);
+            at[out[i]] = i;
+        }
+        for (uint32_t c = 0; c < 200; c += 100)
+            cr_expect(at[c] && at[c] < at[c + 1] && at[c + 1] < at[c + 2] &&
+                          at[c + 1] < at[c + 3] && at[c + 2] < at[c + 4] && at[c + 3] < at[c + 4] &&
+                          at[c + 4] < at[c + 92],
+                      "seed %llu", (unsigned long long)seed);
+        if (seed == 1) memcpy(first, out, sizeof first);
+        else if (fixed) cr_expect_arr_eq(out, first, sizeof first);
+        else differs |= memcmp(out, first, sizeof first) != 0;
+        close_all();
+    }
+    cr_expect(differs);
+}
+
+/* Lanes of a warp launch and wait together: the first of them waits for the grids of all. */
+Test(emu_nested, lanes_wait_for_the_grids_of_their_cta)
+{
+    uint32_t out[64];
+    open_text(steps, (struct heddle_device_options){0});
+    const struct heddle_run r = run("steps", 1, 2, out, 64, 0);
+    cr_assert(!r.fault, "%s", r.text);
+    expect_list(out, (uint32_t[]){0, 1000, 1, 1001, 2, 1002, 3, 1003, 4, 1004, 92, 1092}, 12);
+    close_all();
+}
+
+/* Grids nest 24 deep. In the last one a launch fails with cudaErrorLaunchMaxDepthExceeded, 65. */
+Test(emu_nested, recursion_has_a_limit)
+{
+    uint32_t out[8];
+    open_text(
+        DECLARE START ENTRY("deep") " mov.u64 %d3, deep; add.u32 %r5, %r1, 1;\n" LAUNCH(
+            "%d3", "1", "1", "0", "%d1",
+            "%r5") " setp.ne.u32 %p1, %e, 0; @%p1 bra last;\n" WAIT
+                   " ld.global.u32 %r4, [%d1]; add.u32 %r4, %r4, 1; st.global.u32 [%d1], %r4; ret;\n"
+                   "last: st.global.u32 [%d1+4], %e; st.global.u32 [%d1+8], %r1; ret;\n}\n",
+        (struct heddle_device_options){0});
+    const struct heddle_run r = run("deep", 1, 1, out, 8, 0);
+    cr_assert(!r.fault, "%s", r.text);
+    cr_expect(out[0] == 24 && out[1] == 1065 && out[2] == 24, "%u, %u, %u", out[0], out[1], out[2]);
+    close_all();
+}
+
+/* More launches than may be pending at once: those that the kernel has waited for are not. */
+Test(emu_nested, what_is_done_is_not_pending)
+{
+    enum { LAUNCHES = 2200 };
+    static uint32_t out[LAUNCHES + 8];
+    open_text(
+        DECLARE START NOTE ENTRY("many") " mov.u64 %d3, note; mov.u32 %r5, 0;\nagain:\n" LAUNCH(
+            "%d3", "1", "1", "0", "%d1",
+            "%r5") " add.u32 %r5, %r5, 1; add.u32 %r6, %r6, %e; and.b32 %r4, %r5, 255;\n"
+                   " setp.ne.u32 %p1, %r4, 0; @%p1 bra on;\n" WAIT
+                   "on: setp.ne.u32 %p1, %r5, %r1; @%p1 bra again;\n ret;\n}\n",
+        (struct heddle_device_options){0});
+    const struct heddle_run r = run("many", 1, 1, out, LAUNCHES + 8, LAUNCHES);
+    cr_assert(!r.fault, "%s", r.text);
+    cr_expect_eq(out[0], LAUNCHES, "%u", out[0]);
+    for (uint32_t i = 0; i < LAUNCHES; i++) cr_assert_eq(out[1 + i], i, "%u: %u", i, out[1 + i]);
+    close_all();
+}
+
+#define WRONG                                                                                                                                 \
+    DECLARE START NOTE ENTRY("faults") " mov.u64 %d3, note;\n" LAUNCH("%d3", "1", "1", "0", "64",                                             \
+                                                                      "1") WAIT                                                               \
+        " st.global.u32 [%d1], %r7; ret;\n}\n" ENTRY("freer") " { .param .b64 p; st.param.b64 [p], %d1; call free, (p); }\n ret;\n}\n" ENTRY( \
+            "frees") " { .param .b64 n; .param .b64 r; st.param.b64 [n], 64; call (r), malloc, (n);"                                          \
+                     " ld.param.b64 %d4, [r]; }\n mov.u64 %d3, freer; mov.u32 %r5, 0;\n"                                                      \
+                     "again: st.global.u32 [%d4], %r5;\n" LAUNCH("%d3", "1", "1", "0", "%d4", "1")                                            \
+                         WAIT " add.u32 %r5, %r5, 1; bra again;\n}\n"
+
+Test(emu_nested, faults_of_children_end_the_launch)
+{
+    uint32_t out[8];
+    open_text(WRONG, (struct heddle_device_options){0});
+    struct heddle_run r = run("faults", 1, 1, out, 8, 0);
+    cr_expect(r.fault && strcmp(r.kind, "out of bounds") == 0, "%s %s", r.kind, r.text);
+    cr_expect(strstr(r.text, "a grid that the kernel has launched and waits for failed") &&
+                  strstr(r.text, "launched by thread (0,0,0) of CTA (0,0,0) of kernel 'faults'"),
+              "%s", r.text);
+    /* The parent's store is wrong as soon as the child has released the memory, though the same store was right before. */
+    r = run("frees", 1, 1, out, 8, 0);
+    cr_expect(r.fault && strcmp(r.kind, "use after free") == 0, "%s %s", r.kind, r.text);
+    close_all();
+}
+
+/* Observers and estimates follow one launch at a time, and DAB's buffers are not flushed by the call. */
+Test(emu_nested, faults_where_it_cannot_wait)
+{
+    uint32_t out[64];
+    const struct heddle_device_options options[] = {
+        {.order = "dab"}, {.check_race = true}, {.check_init = true}, {.trace = true}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        open_text(steps, options[i]);
+        const struct heddle_run r = run("steps", 1, 1, out, 64, 0);
+        cr_expect(r.fault && strcmp(r.kind, "unsupported instruction") == 0 &&
+                      strstr(r.text, "which is not possible "),
+                  "%zu: %s", i, r.text);
+        close_all();
+    }
+}
+
+/* Counts are the host's grid first, then those that it launched, in the order of execution. */
+Test(emu_nested, counts_are_in_the_order_of_the_tree)
+{
+    uint32_t out[64];
+    uint64_t ctas = 0;
+    open_text(steps, (struct heddle_device_options){.count = true, .caches = true});
+    const struct heddle_run r = run("steps", 1, 1, out, 64, 0);
+    cr_assert(!r.fault, "%s", r.text);
+    char *text = heddle_device_counts(device);
+    cr_assert(text && heddle_device_count(device, "ctas", &ctas));
+    cr_expect_eq(ctas, 5, "%llu", (unsigned long long)ctas); /* steps, and note four times */
+    const char *parent = strstr(text, "\"steps\""), *child = strstr(text, "\"note\"");
+    cr_expect(parent && child && parent < child, "%s", text);
+    free(text);
+    close_all();
+}
