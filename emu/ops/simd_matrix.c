@@ -19,9 +19,10 @@
 
 enum { TILE = 8, MAX_A = 1024, MAX_B = 1024, MAX_C = 256 };
 
-/* A product in the making. B and C are in tiles of 8 columns. */
+/* A product in the making. B and C are in tiles of 8 columns. A is in strips of 8 rows, and a strip in the blocks of 8 rows
+ * that registers hold: the elements of a register stay in their order. Of a sparse A the elements that are there. */
 struct work {
-    _Alignas(64) f64 a[MAX_A]; /* a[row][k], of a sparse A the elements that are there */
+    _Alignas(64) f64 a[MAX_A]; /* a[strip][block][8][k of the block] */
     _Alignas(64) f64 b[MAX_B]; /* b[tile][k][8] */
     _Alignas(64) f64 c[MAX_C]; /* c[tile][row][8] */
     u8 pick[16][64];           /* sparse: the k of a[row][i] */
@@ -48,7 +49,9 @@ static inline const u64 *take64(const struct emu_group *g, u32 row, u32 w, u64 *
 static inline void give32(struct emu_group *g, u32 row, u32 w, const u32 *v)
 {
     u32 *p = (u32 *)(void *)(g->r32 + row) + w * LANES, exec = g->exec[w];
-    for (int l = 0; l < LANES; l++) p[l] = exec >> l & 1 ? v[l] : p[l];
+    if (exec == ~0u) memcpy(p, v, LANES * sizeof *p);
+    else
+        for (int l = 0; l < LANES; l++) p[l] = exec >> l & 1 ? v[l] : p[l];
 }
 
 static inline void give64(struct emu_group *g, u32 row, u32 w, const u64 *v)
@@ -80,61 +83,112 @@ static inline void from_f16(const u16 *restrict h, int n, f32 *restrict f)
 #endif
 }
 
-/* A register of all lanes -> its elements in order, E of each lane. Returns 4E, how many a group has. */
-static u32 elements(const struct emu_group *g, unsigned type, u32 row, u32 w, f64 *restrict out)
+/* A register of all lanes with elements of 8 bits or less, or tf32 -> its elements in order, E of each lane. Returns 4E, how
+ * many a group has. */
+static inline u32 elements32(const struct emu_group *g, unsigned type, u32 row, u32 w,
+                             f32 *restrict f)
 {
     u32 room[LANES];
-    u64 wide[LANES];
     u16 h[MOST / 2];
+    const u32 *p = take32(g, row, w, room);
+    const u8 *byte = (const u8 *)p; /* the host is little-endian, as the guest is */
+    switch (type) {
+    case PTX_tf32: CONVERT(LANES, f[i], fp_float32(p[i] & 0xffffe000u)) return 4;
+    case PTX_e5m2: /* the upper half of f16 */
+        CONVERT(4 * LANES, h[i], (u16)(byte[i] << 8))
+        from_f16(h, 4 * LANES, f);
+        return 16;
+    case PTX_e4m3: /* the same, but for one bit of exponent, and there is no infinity */
+        CONVERT(4 * LANES, h[i], (u16)((byte[i] & 0x80) << 8 | (byte[i] & 0x7f) << 7))
+        from_f16(h, 4 * LANES, f);
+        CONVERT(4 * LANES, f[i], f[i] * 256.0f)
+        CONVERT(4 * LANES, f[i], fp_float32((byte[i] & 0x7f) == 0x7f ? FP_NAN32 : fp_bits32(f[i])))
+        return 16;
+    case PTX_s8: CONVERT(4 * LANES, f[i], (f32)(i8)byte[i]) return 16;
+    case PTX_u8: CONVERT(4 * LANES, f[i], (f32)byte[i]) return 16;
+    default: /* s4, u4: two nibbles of a byte to the bytes of a half */
+        CONVERT(4 * LANES, h[i], (u16)((byte[i] & 15) | byte[i] >> 4 << 8))
+        byte = (const u8 *)h;
+        if (type == PTX_s4) CONVERT(8 * LANES, f[i], (f32)((byte[i] ^ 8) - 8))
+        else CONVERT(8 * LANES, f[i], (f32)byte[i])
+        return 32;
+    }
+}
+
+/* 64 elements of f16 or bf16 in double. */
+static inline void from_halves(const u16 *restrict h, unsigned type, f64 *restrict out)
+{
+#if defined __F16C__
+    for (int i = 0; i < 2 * LANES; i += 8) {
+        const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(h + i));
+        const __m256 f = type == PTX_f16
+                             ? _mm256_cvtph_ps(v)
+                             : _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(v), 16));
+        _mm256_storeu_pd(out + i, _mm256_cvtps_pd(_mm256_castps256_ps128(f)));
+        _mm256_storeu_pd(out + i + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(f, 1)));
+    }
+#else
+    f32 f[2 * LANES];
+    if (type == PTX_f16) from_f16(h, 2 * LANES, f);
+    else CONVERT(2 * LANES, f[i], fp_float32((u32)h[i] << 16))
+    CONVERT(2 * LANES, out[i], (f64)f[i])
+#endif
+}
+
+/* Elements as elements32() has them, in double; also of f64. */
+static inline u32 elements(const struct emu_group *g, unsigned type, u32 row, u32 w,
+                           f64 *restrict out)
+{
     f32 f[MOST];
+    u32 room[LANES];
+    u64 wide[LANES];
     if (type == PTX_f64) {
         memcpy(out, take64(g, row, w, wide), LANES * sizeof(f64));
         return 4;
     }
-    const u32 *p = take32(g, row, w, room);
-    const u16 *half = (const u16 *)p; /* the host is little-endian, as the guest is */
-    const u8 *byte = (const u8 *)p;
-    int n = LANES;
-    switch (type) {
-    case PTX_f16:
-        n = 2 * LANES;
-        from_f16(half, n, f);
-        break;
-    case PTX_bf16:
-        n = 2 * LANES;
-        CONVERT(n, f[i], fp_float32((u32)half[i] << 16))
-        break;
-    case PTX_tf32: CONVERT(n, f[i], fp_float32(p[i] & 0xffffe000u)) break;
-    case PTX_e5m2: /* the upper half of f16 */
-        n = 4 * LANES;
-        CONVERT(n, h[i], (u16)(byte[i] << 8))
-        from_f16(h, n, f);
-        break;
-    case PTX_e4m3: /* the same, but for one bit of exponent, and there is no infinity */
-        n = 4 * LANES;
-        CONVERT(n, h[i], (u16)((byte[i] & 0x80) << 8 | (byte[i] & 0x7f) << 7))
-        from_f16(h, n, f);
-        CONVERT(n, f[i], f[i] * 256.0f)
-        CONVERT(n, f[i], fp_float32((byte[i] & 0x7f) == 0x7f ? FP_NAN32 : fp_bits32(f[i])))
-        break;
-    case PTX_s8:
-        n = 4 * LANES;
-        CONVERT(n, f[i], (f32)(i8)byte[i])
-        break;
-    case PTX_u8:
-        n = 4 * LANES;
-        CONVERT(n, f[i], (f32)byte[i])
-        break;
-    default: /* s4, u4: two nibbles of a byte to the bytes of a half */
-        n = 8 * LANES;
-        CONVERT(n / 2, h[i], (u16)((byte[i] & 15) | byte[i] >> 4 << 8))
-        byte = (const u8 *)h;
-        if (type == PTX_s4) CONVERT(n, f[i], (f32)((byte[i] ^ 8) - 8))
-        else CONVERT(n, f[i], (f32)byte[i])
-        break;
+    if (type == PTX_f16 || type == PTX_bf16) {
+        from_halves((const u16 *)take32(g, row, w, room), type, out);
+        return 8;
     }
-    CONVERT(n, out[i], (f64)f[i])
-    return (u32)n / 8;
+    const u32 n = elements32(g, type, row, w, f);
+    CONVERT((int)n * 8, out[i], (f64)f[i])
+    return n;
+}
+
+/* 8 columns of n elements each -> n rows of 8. n is a multiple of 4. */
+static inline void transpose(const f32 *restrict f, u32 n, f32 *restrict out)
+{
+#if defined __SSE2__
+    for (u32 j = 0; j < n; j += 4)
+        for (u32 i = 0; i < TILE; i += 4) {
+            __m128 v[4];
+            for (u32 k = 0; k < 4; k++) v[k] = _mm_loadu_ps(f + (i + k) * n + j);
+            _MM_TRANSPOSE4_PS(v[0], v[1], v[2], v[3]);
+            for (u32 k = 0; k < 4; k++) _mm_storeu_ps(out + (j + k) * TILE + i, v[k]);
+        }
+#else
+    for (u32 j = 0; j < n; j++)
+        for (u32 i = 0; i < TILE; i++) out[j * TILE + i] = f[i * n + j];
+#endif
+}
+
+/* 8 columns of 8 halves each -> 8 rows. */
+static inline void transpose_halves(const u16 *restrict h, u16 *restrict out)
+{
+#if defined __SSE2__
+    __m128i a[8], b[8];
+    memcpy(a, h, sizeof a);
+    for (int step = 0; step < 3; step++) { /* columns i and i + 4, half by half */
+        for (int i = 0; i < 4; i++) {
+            b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
+            b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
+        }
+        memcpy(a, b, sizeof a);
+    }
+    memcpy(out, a, sizeof a);
+#else
+    for (int i = 0; i < 64; i++) out[i] = h[i % 8 * 8 + i / 8];
+#endif
 }
 
 static u32 kept(const struct mma_desc *d)
@@ -144,12 +198,10 @@ static u32 kept(const struct mma_desc *d)
 
 static void read_a(const struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
 {
-    f64 e[MOST];
     const u32 k = kept(d);
     for (u32 r = 0, row = 0, at = 0; row < d->m; r++) {
-        const u32 n = elements(g, d->a, d->a_rows[r], w, e), half = d->m == 8 ? 0 : r % 2 * 8;
-        for (u32 i = 0; i < 8; i++)
-            memcpy(x->a + (row + half + i) * k + at, e + i * n, n * sizeof(f64));
+        const u32 half = d->m == 8 ? 0 : r % 2 * 8,
+                  n = elements(g, d->a, d->a_rows[r], w, x->a + (row + half) * k + at * 8);
         if (d->m > 8 && !half) continue;
         at += n;
         if (at < k) continue;
@@ -160,14 +212,24 @@ static void read_a(const struct emu_group *g, const struct mma_desc *d, u32 w, s
 
 static void read_b(const struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
 {
-    f64 e[MOST], *b = x->b;
-    for (u32 r = 0, done = 0; done < (u32)d->n * d->k; r++) {
-        const u32 n = elements(g, d->b, d->b_rows[r], w, e);
-        for (u32 j = 0; j < n; j++)
-            for (u32 i = 0; i < TILE; i++) b[j * TILE + i] = e[i * n + j];
-        b += n * TILE;
-        done += n * TILE;
-    }
+    f32 f[MOST], rows[MOST];
+    u16 half[2 * LANES];
+    u32 room[LANES];
+    f64 e[LANES], *b = x->b;
+    for (u32 r = 0, done = 0, n; done < (u32)d->n * d->k; r++, b += n * TILE, done += n * TILE)
+        if (d->b == PTX_f64) {
+            n = elements(g, PTX_f64, d->b_rows[r], w, e);
+            for (u32 j = 0; j < n; j++)
+                for (u32 i = 0; i < TILE; i++) b[j * TILE + i] = e[i * n + j];
+        } else if (d->b == PTX_f16 || d->b == PTX_bf16) {
+            n = 8;
+            transpose_halves((const u16 *)take32(g, d->b_rows[r], w, room), half);
+            from_halves(half, d->b, b);
+        } else {
+            n = elements32(g, d->b, d->b_rows[r], w, f);
+            transpose(f, n, rows);
+            CONVERT((int)n * TILE, b[i], (f64)rows[i])
+        }
 }
 
 /* Which k the elements of a sparse A are at: 9.7.14.6.1. Two 2-bit indices for each chunk of a row: of 4
@@ -214,27 +276,23 @@ static inline f64 *block_at(struct work *x, const struct mma_desc *d, u32 block)
 static void read_c(const struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
 {
     const u32 blocks = d->m * d->n / 64u;
-    for (u32 i = 0; i < blocks; i++) {
-        f64 *c = block_at(x, d, i);
-        u32 room[LANES];
+    for (u32 block = 0; block < blocks; block++) {
+        f64 *c = block_at(x, d, block);
+        u32 room[LANES], more[LANES], both[2 * LANES];
         u64 wide[LANES];
         if (d->c == PTX_f16) {
-            elements(g, PTX_f16, d->c_rows[i], w, c);
+            elements(g, PTX_f16, d->c_rows[block], w, c);
         } else if (d->c == PTX_f64) {
             for (u32 h = 0; h < 2; h++) {
-                const u64 *p = take64(g, d->c_rows[2 * i + h], w, wide);
+                const u64 *p = take64(g, d->c_rows[2 * block + h], w, wide);
                 for (u32 l = 0; l < LANES; l++) c[2 * l + h] = fp_float64(p[l]);
             }
-        } else if (d->c == PTX_f32) {
-            for (u32 h = 0; h < 2; h++) {
-                const u32 *p = take32(g, d->c_rows[2 * i + h], w, room);
-                for (u32 l = 0; l < LANES; l++) c[2 * l + h] = (f64)fp_float32(p[l]);
-            }
         } else {
-            for (u32 h = 0; h < 2; h++) {
-                const u32 *p = take32(g, d->c_rows[2 * i + h], w, room);
-                for (u32 l = 0; l < LANES; l++) c[2 * l + h] = (f64)(i32)p[l];
-            }
+            const u32 *p = take32(g, d->c_rows[2 * block], w, room),
+                      *q = take32(g, d->c_rows[2 * block + 1], w, more);
+            LANE_LOOP for (int l = 0; l < LANES; l++) both[2 * l] = p[l], both[2 * l + 1] = q[l];
+            if (d->c == PTX_f32) CONVERT(2 * LANES, c[i], (f64)fp_float32(both[i]))
+            else CONVERT(2 * LANES, c[i], (f64)(i32)both[i])
         }
     }
 }
@@ -307,10 +365,7 @@ static void results(unsigned type, bool saturate, const f64 *restrict c, u32 (*r
         if (saturate) CONVERT(2 * LANES, all[i], to_s32_sat(c[i]))
         else CONVERT(2 * LANES, all[i], to_s32(c[i]))
     }
-    for (int l = 0; l < LANES; l++) {
-        v[0][l] = all[2 * l];
-        v[1][l] = all[2 * l + 1];
-    }
+    LANE_LOOP for (int l = 0; l < LANES; l++) v[0][l] = all[2 * l], v[1][l] = all[2 * l + 1];
 }
 
 static void write_d(struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
@@ -360,23 +415,33 @@ typedef f64 vector __attribute__((vector_size(16), may_alias));
 #endif
 enum { VECTORS = TILE / WIDE };
 
-/* c[8] += a[k] * b[pick ? pick[k] : k][8] for each of m rows, in the order of k. */
-static inline void multiply(const f64 *a, u32 m, u32 k, const f64 *b, f64 *c, const u8 (*pick)[64])
+/* c[8] += a[k] * b[pick ? pick[k] : k][8] for each of m rows, in the order of k. A's blocks have n elements of a row. */
+static inline void multiply(const f64 *a, u32 m, u32 k, u32 n, const f64 *b, f64 *c,
+                            const u8 (*pick)[64])
 {
-    for (u32 row = 0; row < m; row += ROWS, a += ROWS * k, c += ROWS * TILE) {
+    for (u32 row = 0; row < m; row += ROWS, c += ROWS * TILE) {
+        const f64 *from = a + row / 8 * 8 * k + row % 8 * n;
         vector s[ROWS][VECTORS];
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < VECTORS; v++) s[r][v] = *(const vector *)(c + r * TILE + v * WIDE);
-        for (u32 i = 0; i < k; i++)
-            for (int r = 0; r < ROWS; r++) {
-                const f64 *p = b + TILE * (pick ? pick[row + (u32)r][i] : i);
-                const vector y = SPLAT(a[(u32)r * k + i]);
-                for (int v = 0; v < VECTORS; v++)
-                    s[r][v] = FMA(y, *(const vector *)(p + v * WIDE), s[r][v]);
-            }
+        for (u32 first = 0; first < k; first += n, from += 8 * n)
+            for (u32 i = 0; i < n; i++)
+                for (int r = 0; r < ROWS; r++) {
+                    const u32 at = first + i;
+                    const f64 *p = b + TILE * (pick ? pick[row + (u32)r][at] : at);
+                    const vector y = SPLAT(from[(u32)r * n + i]);
+                    for (int v = 0; v < VECTORS; v++)
+                        s[r][v] = FMA(y, *(const vector *)(p + v * WIDE), s[r][v]);
+                }
         for (int r = 0; r < ROWS; r++)
             for (int v = 0; v < VECTORS; v++) *(vector *)(c + r * TILE + v * WIDE) = s[r][v];
     }
+}
+
+/* How many elements a thread group's four lanes hold of a row of A in one register. */
+static u32 block_width(unsigned type)
+{
+    return type == PTX_f64 ? 4 : type == PTX_tf32 ? 4 : 128 / ptx_types[type].bits;
 }
 
 static void note(struct emu_group *g, const struct emu_uop *in, u32 w);
@@ -385,7 +450,7 @@ OP(mma_mixed)
 {
     const struct mma_desc *d = in->ext;
     struct work x;
-    const u32 k = kept(d), m = d->m;
+    const u32 k = kept(d), m = d->m, wide = block_width(d->a);
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
@@ -394,19 +459,19 @@ OP(mma_mixed)
         read_c(g, d, w, &x);
         if (d->sparse) {
             read_meta(g, d, w, &x);
-            multiply(x.a, m, k, x.b, x.c, (const u8(*)[64])x.pick);
+            multiply(x.a, m, k, wide, x.b, x.c, (const u8(*)[64])x.pick);
         } else
             for (u32 t = 0; t < d->n / (u32)TILE; t++)
-                multiply(x.a, m, k, x.b + t * k * TILE, x.c + t * m * TILE, NULL);
+                multiply(x.a, m, k, wide, x.b + t * k * TILE, x.c + t * m * TILE, NULL);
         write_d(g, d, w, &x);
     }
     return in + 1;
 }
 
-/* One element of an f64 product. */
+/* One element of an f64 product. `a`: the first element of the row, of which a block has four. */
 static f64 chain(const f64 *a, const f64 *b, f64 c, u32 k, enum fp_rnd rnd)
 {
-    for (u32 i = 0; i < k; i++) c = fp_fma64(a[i], b[i * TILE], c, rnd);
+    for (u32 i = 0; i < k; i++) c = fp_fma64(a[i / 4 * 32 + i % 4], b[i * TILE], c, rnd);
     return c;
 }
 
@@ -424,13 +489,14 @@ OP(mma_f64)
         bool done = false;
 #if defined __FMA__
         done = d->rnd == FP_RN;
-        if (done) multiply(x.a, m, k, x.b, x.c, NULL);
+        if (done) multiply(x.a, m, k, 4, x.b, x.c, NULL);
         for (u32 i = 0; done && i < m * TILE; i++) done = x.c[i] == x.c[i];
         if (!done) read_c(g, d, w, &x); /* which NaN it is: once more, one by one */
 #endif
         if (!done)
             for (u32 i = 0; i < m * TILE; i++)
-                x.c[i] = chain(x.a + i / TILE * k, x.b + i % TILE, x.c[i], k, (enum fp_rnd)d->rnd);
+                x.c[i] = chain(x.a + i / 64 * 8 * k + i / TILE % 8 * 4, x.b + i % TILE, x.c[i], k,
+                               (enum fp_rnd)d->rnd);
         write_d(g, d, w, &x);
     }
     return in + 1;
@@ -520,7 +586,7 @@ OP(mma_quads)
             }
         for (u32 q = 0; q < 4; q++) {
             u32 s[2][LANES];
-            multiply(a[q], 8, 4, b[q], c[q], NULL);
+            multiply(a[q], 8, 4, 4, b[q], c[q], NULL);
             results(d->d, false, c[q], s); /* of a row: columns 0 2 4 6 and 1 3 5 7; f16: all */
             for (u32 half = 0; half < 8; half += 4)
                 for (u32 t = 0; t < 4; t++) {
