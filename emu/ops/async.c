@@ -413,22 +413,31 @@ static bool copy_lane(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
     return true;
 }
 
+/* Whether all lanes' addresses lie one behind the other. */
+static bool is_run(const u64 *at, u32 size)
+{
+    u64 differs = 0;
+    for (u32 l = 0; l < LANES; l++) differs |= (at[l] - at[0]) ^ (u64)(l * size);
+    return !differs;
+}
+
 /* All lanes at once, from the allocation that the instruction read last; false: not so. */
 static bool copy_whole(struct emu_group *g, const struct emu_uop *in, u32 mask, const u64 *to,
                        const u64 *from, u32 size)
 {
     const struct emu_bound *b = &g->worker->bounds[in->site];
     u8 *const d = g->cta->shared;
-    if (watched(g) || !lanes_inside(to, mask, 0, g->cta->shared_size, size) ||
-        !lanes_inside(from, mask, b->low, b->high, size))
-        return false;
-    bool run = mask == ~0u; /* all one behind the other, there and here: one copy */
-    for (u32 l = 1; l < LANES && run; l++)
-        run = to[l] - to[0] == (u64)l * size && from[l] - from[0] == (u64)l * size;
-    if (run) {
-        memcpy(d + to[0], b->host + (from[0] - b->low), (size_t)LANES * size);
+    const u32 all = LANES * size;
+    if (watched(g)) return false;
+    if (mask == ~0u && is_run(to, size) && is_run(from, size) &&
+        inside(to[0], 0, g->cta->shared_size, all) && inside(from[0], b->low, b->high, all) &&
+        !((to[0] | from[0]) & (size - 1))) { /* one copy */
+        memcpy(d + to[0], b->host + (from[0] - b->low), all);
         return true;
     }
+    if (!lanes_inside(to, mask, 0, g->cta->shared_size, size) ||
+        !lanes_inside(from, mask, b->low, b->high, size))
+        return false;
 #define COPY(n)                                                                                    \
     for (u32 left = mask; left; left &= left - 1) {                                                \
         const u32 l = (u32)__builtin_ctz(left);                                                    \
@@ -446,6 +455,19 @@ static u32 source_size(const struct emu_group *g, const struct async_desc *v, u3
 {
     if (v->how == ASYNC_SOURCE_SIZE) return (u32)emu_get(g, 4, v->size, w, l);
     return v->how == ASYNC_IGNORE_SOURCE && emu_get(g, 4, v->size, w, l) ? 0 : v->width;
+}
+
+/* Whether the lanes that are on read all they write. CUDA's headers always name the source's size. */
+static bool reads_all(const struct emu_group *g, const struct async_desc *v, u32 w)
+{
+    if (v->how != ASYNC_SOURCE_SIZE) return v->how == ASYNC_WHOLE;
+    const u32 *n = (const u32 *)(const void *)(g->r32 + v->size) + w * LANES, all = v->width;
+    u32 differs = 0;
+    for (u32 l = 0; l < LANES; l++) differs |= n[l] ^ all;
+    if (!differs) return true;
+    differs = 0;
+    for (u32 left = g->exec[w]; left; left &= left - 1) differs |= n[__builtin_ctz(left)] ^ all;
+    return !differs;
 }
 
 /* The same by way of the order: a load, then a store. */
@@ -497,7 +519,7 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
         if (g->worker->sites)
             emu_count_lanes(g, in, w, from, g->exec[w], size, PTX_SPACE_GLOBAL,
                             v->l2 ? COUNT_LOAD_L2 : COUNT_LOAD);
-        if (v->how == ASYNC_WHOLE && copy_whole(g, in, g->exec[w], to, from, size)) continue;
+        if (reads_all(g, v, w) && copy_whole(g, in, g->exec[w], to, from, size)) continue;
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             const u32 n = source_size(g, v, w, l);

@@ -121,36 +121,38 @@ Test(emu_async, mbarriers_have_limits)
 
 Test(emu_async, copies_by_threads)
 {
-    enum { N = 50 };
+    enum { N = 114 }; /* three whole warps and a part */
     uint8_t from[N * 16], out[N * 16];
     for (int i = 0; i < N * 16; i++) from[i] = (uint8_t)(i * 7 + 1);
     static const char *const ops[] = {"ca", "cg"};
     static const char *const hints[] = {"", ".L2::128B", ".L2::cache_hint"};
     for (int size = 4; size <= 16; size *= 2)
         for (int cg = 0; cg < (size == 16 ? 2 : 1); cg++)
-            for (int how = 0; how < 4;
-                 how++) { /* whole, part by register, part by constant, ignored or not */
+            /* whole, part by register, part by constant, ignored or not, all by constant, likewise in reverse */
+            for (int how = 0; how < 6; how++) {
                 char body[3000], last[60] = "";
                 if (how == 1) strcpy(last, ", %r3");
                 if (how == 2) snprintf(last, sizeof last, ", %d", size / 2);
                 if (how == 3) strcpy(last, ", %p1");
+                if (how >= 4) snprintf(last, sizeof last, ", %d", size);
                 const char *hint = hints[(size + how) / 4 % 3];
                 if (strstr(hint, "hint")) strcat(last, ", %d9");
                 snprintf(
                     body, sizeof body,
                     ".reg .b64 %%d<10>; .reg .b32 %%r<9>; .reg .pred %%p<3>; .reg .b8 %%x<2>;\n"
                     ".shared .align 16 .b8 s[%d];\n"
-                    "ld.param.u64 %%d0, [from]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;\n"
+                    "ld.param.u64 %%d0, [from]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x; setp.ne.u32 %%p2, %%r1, %%r1;\n"
                     "mul.wide.u32 %%d2, %%r1, %d; add.u64 %%d3, %%d0, %%d2; add.u64 %%d4, %%d1, %%d2;\n"
                     "mov.u64 %%d5, s; add.u64 %%d5, %%d5, %%d2; mov.u64 %%d6, -1;\n"
+                    "sub.u32 %%r6, %d, %%r1; mul.wide.u32 %%d7, %%r6, %d; %s add.u64 %%d3, %%d0, %%d7;\n"
                     "mov.u32 %%r5, -1; st.shared.u32 [%%d5], %%r5; st.shared.u32 [%%d5+%d], %%r5;\n" /* this must go */
                     "st.shared.u32 [%%d5+%d], %%r5; st.shared.u32 [%%d5+%d], %%r5;\n"
                     "rem.u32 %%r3, %%r1, %d; setp.eq.u32 %%p1, %%r3, 1;\n"
                     "createpolicy.fractional.L2::evict_last.b64 %%d9, 0.5;\n"
                     "cp.async.%s.shared.global%s [%%d5], [%%d3], %d%s;\n"
                     "cp.async.commit_group;\ncp.async.wait_group 0;\ncp.async.wait_all;\n",
-                    N * 16, size, size > 4 ? 4 : 0, size > 8 ? 8 : 0, size > 8 ? 12 : 0, size + 1,
-                    ops[cg], hint, size, last);
+                    N * 16, size, N - 1, size, how == 5 ? "" : "@%p2", size > 4 ? 4 : 0,
+                    size > 8 ? 8 : 0, size > 8 ? 12 : 0, size + 1, ops[cg], hint, size, last);
                 for (int k = 0; k < size; k += 4) {
                     char line[100];
                     snprintf(line, sizeof line,
@@ -168,10 +170,12 @@ Test(emu_async, copies_by_threads)
                     int n = how == 0              ? size
                             : how == 1            ? t % (size + 1)
                             : how == 2            ? size / 2
+                            : how >= 4            ? size
                             : t % (size + 1) == 1 ? 0
                                                   : size;
+                    const uint8_t *want = from + (how == 5 ? N - 1 - t : t) * size;
                     for (int k = 0; k < size; k++)
-                        cr_assert(out[t * size + k] == (k < n ? from[t * size + k] : 0),
+                        cr_assert(out[t * size + k] == (k < n ? want[k] : 0),
                                   "%d %d %d: thread %d byte %d", size, cg, how, t, k);
                 }
             }
