@@ -517,13 +517,13 @@ static void fill_lanes(struct emu_group *g, u32 bytes, u32 row, u64 value)
 {
     for (u32 w = 0; w < g->warps; w++) {
         const u32 m = g->exec[w];
-        if (bytes == 8) {
-            u64 *d = (u64 *)(void *)(g->r64 + row) + w * LANES;
-            for (u32 l = 0; l < LANES; l++) d[l] = m >> l & 1 ? value : d[l];
-        } else if (bytes == 4) {
-            u32 *d = (u32 *)(void *)(g->r32 + row) + w * LANES;
-            for (u32 l = 0; l < LANES; l++) d[l] = m >> l & 1 ? (u32)value : d[l];
-        } else
+        u64 *d64 = (u64 *)(void *)(g->r64 + row) + w * LANES;
+        u32 *d32 = (u32 *)(void *)(g->r32 + row) + w * LANES;
+        if (bytes == 8 && m == ~0u)
+            for (u32 l = 0; l < LANES; l++) d64[l] = value;
+        else if (bytes == 4 && m == ~0u)
+            for (u32 l = 0; l < LANES; l++) d32[l] = (u32)value;
+        else
             for (u32 left = m; left; left &= left - 1)
                 emu_put(g, bytes, row, w, (u32)__builtin_ctz(left), value);
     }

@@ -63,6 +63,34 @@ static void expect_words(const char *ptx, uint32_t grid, uint32_t block, uint32_
     free(w);
 }
 
+static uint32_t is_one(uint32_t i)
+{
+    (void)i;
+    return 1;
+}
+
+/* Lanes that read a clock read one value; of lanes that do not, the register keeps its own. */
+Test(emu_control, clocks_of_some_lanes)
+{
+    static const char *const lanes[] = {"setp.ge.u32 %p1, %l, 0;", "setp.gt.u32 %p1, %l, 4;",
+                                        "setp.eq.u32 %p1, %l, 9;"};
+    for (int k = 0; k < 3; k++) {
+        char body[900];
+        snprintf(body, sizeof body,
+                 "mov.u32 %%r2, 7; mov.u64 %%rd2, 7; %s\n"
+                 "mov.u64 %%rd4, %%clock64;\n@!%%p1 bra off;\n"
+                 "mov.u32 %%r2, %%clock; mov.u64 %%rd2, %%clock64;\noff:\n"
+                 "shfl.sync.idx.b32 %%r3, %%r2, 9, 31, -1; cvt.u32.u64 %%r5, %%rd2;\n"
+                 "shfl.sync.idx.b32 %%r4, %%r5, 9, 31, -1; setp.lt.u64 %%p4, %%rd2, %%rd4;\n"
+                 "@!%%p1 mov.u32 %%r3, 7; @!%%p1 mov.u32 %%r4, 7;\n"
+                 "setp.eq.u32 %%p2, %%r2, %%r3; setp.eq.and.u32 %%p2, %%r5, %%r4, %%p2;\n"
+                 "selp.u32 %%r1, 1, 0, %%p2; and.pred %%p4, %%p4, %%p1;\n"
+                 "@%%p4 mov.u32 %%r1, 2;", /* a clock that runs backwards */
+                 lanes[k]);
+        expect_words(words("", body), 2, 96, is_one);
+    }
+}
+
 /* Expects this fault, whose text has all of these parts in it. */
 static void expect_fault(const char *ptx, uint32_t grid, uint32_t block, const struct emu_run *how,
                          enum emu_fault_kind kind, const char *const *parts)
