@@ -135,7 +135,8 @@ const struct json_t *reproduce_numbers(const struct reproduce *r, const struct r
  *     mean[barriers](...), cycles@gpudet[AES]          over a set; of one target
  *     sum(gpudet.end.exit@base > gpudet.end.barrier@base)      how often it is so
  *
- * Also + - * ( ), numbers, geomean, least, most, min(a, b, ...), max(a, b, ...), results@ORDER: how many different
+ * Also + - * ( ), numbers, geomean, least, most, min(a, b, ...), max(a, b, ...), three_digits(x), which rounds
+ * up to three decimal digits, results@ORDER: how many different
  * results the seeds of an order gave. */
 enum { REPRODUCE_NO_TARGET = UINT32_MAX, REPRODUCE_MEDIAN = UINT32_MAX };
 

@@ -240,6 +240,17 @@ static double extreme(struct formula *f, bool least, uint32_t from)
     return take(f, ')') ? all : fail(f, from, "a ')' is missing");
 }
 
+/* three_digits(x): rounded up to three decimal digits, as the toy number format of DAB's figure 1. */
+static double three_digits(struct formula *f, uint32_t from)
+{
+    if (!take(f, '(')) return fail(f, from, "a '(' is missing");
+    const double x = sum_of(f);
+    if (!take(f, ')')) return fail(f, from, "a ')' is missing");
+    if (!(fabs(x) > 0)) return x;
+    const double unit = pow(10, floor(log10(fabs(x))) - 2);
+    return ceil(x / unit - 1e-6) * unit; /* binary fractions are not exactly decimal ones */
+}
+
 static double named(struct formula *f)
 {
     char name[MOST_NAME];
@@ -249,6 +260,7 @@ static double named(struct formula *f)
         if (strcmp(name, over_names[i]) == 0) return over(f, (enum over)i, from);
     if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
         return extreme(f, name[1] == 'i', from);
+    if (strcmp(name, "three_digits") == 0) return three_digits(f, from);
     return metric(f, name, from);
 }
 

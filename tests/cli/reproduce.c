@@ -103,12 +103,14 @@ Test(reproduce, formulas_read_what_runs_counted, .timeout = 120)
                               "instructions.thread@native[A] / instructions.warp@native[A]")
                             CLAIM("max", "3", "exact", "max(1, 3, 2)")
                                 CLAIM("min", "1", "exact", "min(2, 1)")
-                                    CLAIM("geomean", "6", "count", "geomean(6)")
-                                        CLAIM("gpu", "15", "exact",
-                                              "gpu.device.sms")); /* thesis, table 5.2 */
+                                    CLAIM("digits", "1.01", "count",
+                                          "three_digits(three_digits(1 + 0.555) - 0.555)")
+                                        CLAIM("geomean", "6", "count", "geomean(6)")
+                                            CLAIM("gpu", "15", "exact",
+                                                  "gpu.device.sms")); /* thesis, table 5.2 */
     struct buf out = {0};
     cr_assert_eq(run("--items list.yaml -o out", &out), 0, "%s", out.data);
-    cr_expect(strstr(out.data, "9 of 9 claims: yes"), "%s", out.data);
+    cr_expect(strstr(out.data, "10 of 10 claims: yes"), "%s", out.data);
     char *data = read_file("out/data/numbers.csv");
     cr_expect_eq(strncmp(data, "name,target,order,seed,gpu,", 27), 0, "%s", data);
     cr_expect(strstr(data, "\n\"A\",suite:saxpy,native,1,gtx480,"), "%s", data);

@@ -241,6 +241,28 @@ Test(suites, a_wrong_bit_is_noticed, .timeout = 300)
     cuda_device_watch(NULL);
 }
 
+/* The same behind the last of the six launches of a cloth: a bit of a lock would make the next one wait for ever. */
+static void spoil_last(void *self, const char *kernel, const struct emu_launch *launch,
+                       const struct emu_report *report)
+{
+    unsigned *launches = self;
+    size_t byte = 0;
+    if (++*launches == 6) spoil(&byte, kernel, launch, report);
+}
+
+Test(suites, a_wrong_bit_of_a_cloth_is_noticed, .timeout = 120)
+{
+    static const char *const names[] = {"cloth", "cloth_opt"};
+    for (size_t k = 0; k < 2; k++) {
+        unsigned launches = 0;
+        cuda_device_configure(&(struct emu_config){.threads = 1});
+        cuda_device_watch(&(struct cuda_watch){.self = &launches, .after = spoil_last});
+        struct suite_result r = suite_run(suite_find(names[k]), &(struct suite_options){.seed = 1});
+        cr_expect(launches == 6 && !r.passed && r.error == CUDA_SUCCESS, "%s", r.message);
+    }
+    cuda_device_watch(NULL);
+}
+
 /* Values and derivatives of libor, as its second kernel leaves them. */
 enum { LIBOR_PATHS = 256 };
 struct libor_result {
