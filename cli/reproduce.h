@@ -175,8 +175,6 @@ size_t reproduce_worse(const struct reproduce *r, const char *recorded);
 bool reproduce_write(const struct reproduce *r);
 /* The table of verdicts, as text. */
 void reproduce_print(const struct reproduce *r);
-/* Text of HTML and SVG. */
-void reproduce_escape(struct buf *b, const char *text);
 /* The figure of an item; nothing if it has none. */
 void reproduce_svg(const struct reproduce *r, const struct reproduce_item *i, struct buf *out);
 

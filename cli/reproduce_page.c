@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 
+#include "cli/chart.h"
 #include "cli/cli.h"
 #include "cli/replace.h"
 
@@ -15,15 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-void reproduce_escape(struct buf *b, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '<') buf_puts(b, "&lt;");
-        else if (*text == '>') buf_puts(b, "&gt;");
-        else if (*text == '&') buf_puts(b, "&amp;");
-        else buf_putc(b, *text);
-}
 
 static void put_number(struct buf *b, double x)
 {
@@ -173,15 +165,15 @@ static void html_claim(const struct reproduce *r, const struct reproduce_item *i
     const struct reproduce_result x = reproduce_judge(r, i, c);
     const char *verdict = reproduce_verdict_names[x.verdict];
     buf_printf(b, "<tr><td>%s</td><td>", c->name);
-    reproduce_escape(b, c->says);
+    chart_escape(b, c->says);
     buf_puts(b, "</td><td class=\"n\">");
-    reproduce_escape(b, c->paper);
+    chart_escape(b, c->paper);
     buf_puts(b, "</td><td class=\"n\">");
     put_number(b, x.ours);
     buf_puts(b, "</td><td class=\"n\">");
     put_spread(b, &x);
     buf_printf(b, "</td><td class=\"%s\">%s</td><td>", verdict, verdict);
-    if (x.verdict != VERDICT_YES) reproduce_escape(b, c->why);
+    if (x.verdict != VERDICT_YES) chart_escape(b, c->why);
     buf_puts(b, "</td></tr>\n");
 }
 
@@ -190,13 +182,13 @@ static void html_table(const struct reproduce *r, const struct reproduce_item *i
     buf_puts(b, "<table><tr><th></th>");
     for (size_t s = 0; s < i->series_count; s++) {
         buf_puts(b, "<th>");
-        reproduce_escape(b, i->series[s].name);
+        chart_escape(b, i->series[s].name);
         buf_puts(b, "</th>");
     }
     buf_puts(b, "</tr>\n");
     for (uint32_t t = 0; t < i->target_count; t++) {
         buf_puts(b, "<tr><td>");
-        reproduce_escape(b, i->targets[t].name);
+        chart_escape(b, i->targets[t].name);
         buf_puts(b, "</td>");
         for (size_t s = 0; s < i->series_count; s++) {
             buf_puts(b, "<td class=\"n\">");
@@ -215,7 +207,7 @@ static void put_targets(const struct reproduce *r, const struct reproduce_item *
     buf_printf(b, "GPU: %s. Workloads: ", r->plan.gpus[i->gpu]);
     for (size_t t = 0; t < i->target_count; t++) {
         const char *name = r->plan.targets[i->targets[t].target].name;
-        reproduce_escape(b, i->targets[t].name);
+        chart_escape(b, i->targets[t].name);
         buf_printf(b, " is %s%s", strncmp(name, "suite:", 6) == 0 ? name + 6 : name,
                    t + 1 < i->target_count ? ", " : ".\n");
     }
@@ -224,11 +216,11 @@ static void put_targets(const struct reproduce *r, const struct reproduce_item *
 static void html_item(const struct reproduce *r, const struct reproduce_item *i, struct buf *b)
 {
     buf_printf(b, "<h2 id=\"%s\">", i->id);
-    reproduce_escape(b, i->title);
+    chart_escape(b, i->title);
     buf_puts(b, "</h2>\n<p>");
-    reproduce_escape(b, i->place);
+    chart_escape(b, i->place);
     buf_printf(b, ". <a href=\"data/%s.csv\">Data</a>.</p>\n<p>", i->id);
-    reproduce_escape(b, i->text);
+    chart_escape(b, i->text);
     buf_puts(b, "</p>\n");
     put_targets(r, i, b);
     if (i->series_count) {

@@ -137,13 +137,25 @@ static double now_is(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* A line that does not fit on the disk leaves nothing, so that the next line does not continue it. */
+static bool append(int file, const char *line, size_t n)
+{
+    const off_t size = lseek(file, 0, SEEK_END);
+    const ssize_t written = write(file, line, n);
+    if (written == (ssize_t)n) return true;
+    const int why = written < 0 ? errno : ENOSPC;
+    if (written > 0 && size >= 0) (void)ftruncate(file, size);
+    errno = why;
+    return false;
+}
+
 bool sweep_journal_add(struct sweep_journal *j, const struct sweep_record *r, bool now)
 {
     char line[MOST_LINE];
     sweep_record_print(r, line, sizeof line - 1);
     const size_t n = strlen(line) + 1;
     line[n - 1] = '\n'; /* there is a byte behind it */
-    if (write(j->file, line, n) != (ssize_t)n) return false;
+    if (!append(j->file, line, n)) return false;
     keep(j, r);
     if (!now && now_is() - j->synced < 1) return true;
     j->synced = now_is();

@@ -1,5 +1,6 @@
 /* heddle sweep query, heddle sweep report: the database of a sweep. */
 #include "cli/sweep_baseline.h"
+#include "cli/sweep_pivot.h"
 
 #include "cli/command.h"
 
@@ -124,23 +125,31 @@ static const struct command_option options[] = {
          "counts.",
      .id = 's'},
     {.name = "format",
-     .argument = "text|csv|html",
+     .argument = "text|csv|html|svg",
      .standard = "text",
-     .help = "html: a page with a heat map.",
+     .help = "html: a page with the table as a heat map, and bars. svg: a figure.",
      .id = 'f'},
+    {.name = "chart",
+     .argument = "map|bars",
+     .standard = "map",
+     .help =
+         "With --format svg: a heat map, or bars. A bar of 'cycles' is their mean; a line through it reaches from the "
+         "least to the most.",
+     .id = 'C'},
 };
 
 struct axis {
     const char *name, *sql;
+    const char *spread; /* of what the value is the mean; NULL: it is no mean */
 };
-static const struct axis axes[] = {
-    {"target", "target"}, {"order", "order_name"}, {"seed", "seed"}, {"gpu", "gpu"}};
-static const struct axis values[] = {{"results", "count(distinct digest)"},
-                                     {"cells", "count(*)"},
-                                     {"failed", "sum(state='failed')"},
-                                     {"racy", "sum(races>0)"},
-                                     {"cycles", "avg(cycles)"},
-                                     {"seconds", "sum(seconds)"}};
+static const struct axis axes[] = {{"target", "target", NULL},
+                                   {"order", "order_name", NULL},
+                                   {"seed", "seed", NULL},
+                                   {"gpu", "gpu", NULL}};
+static const struct axis values[] = {
+    {"results", "count(distinct digest)", NULL}, {"cells", "count(*)", NULL},
+    {"failed", "sum(state='failed')", NULL},     {"racy", "sum(races>0)", NULL},
+    {"cycles", "avg(cycles)", "cycles"},         {"seconds", "sum(seconds)", NULL}};
 
 /* NULL after a message. */
 static const struct axis *find(const struct axis *list, size_t count, const char *option,
@@ -157,14 +166,11 @@ static const struct axis *find(const struct axis *list, size_t count, const char
     return NULL;
 }
 
-struct pivot {
+struct request {
     const struct axis *rows, *columns, *value;
-    const char *baseline; /* NULL: none */
-    double slower;        /* percent */
-    char **row, **column; /* names */
-    size_t row_count, column_count;
-    double *cells; /* by row, column; below 0: nothing */
-    double most;
+    const char *baseline;       /* NULL: none */
+    double slower;              /* percent */
+    const char *format, *chart; /* chart: NULL: not asked for */
 };
 
 static size_t read_names(sqlite3 *db, const struct axis *a, char ***out)
@@ -199,38 +205,56 @@ static size_t index_of(char **names, size_t count, const unsigned char *text)
     return i;
 }
 
-static void read_pivot(sqlite3 *db, struct pivot *p)
+/* `n` numbers of "nothing". */
+static double *nothing(size_t n)
 {
-    char sql[400];
+    double *all = calloc(n + 1, sizeof *all);
+    if (!all) abort();
+    for (size_t i = 0; i < n; i++) all[i] = -1;
+    return all;
+}
+
+static double column_or_nothing(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL ? -1 : sqlite3_column_double(s, column);
+}
+
+static void read_pivot(sqlite3 *db, const struct request *q, struct sweep_pivot *p)
+{
+    char sql[400], spread[80] = "NULL, NULL";
     sqlite3_stmt *s = NULL;
-    p->row_count = read_names(db, p->rows, &p->row);
-    p->column_count = read_names(db, p->columns, &p->column);
-    p->cells = calloc(p->row_count * p->column_count + 1, sizeof *p->cells);
-    if (!p->cells) abort();
-    for (size_t i = 0; i < p->row_count * p->column_count; i++) p->cells[i] = -1;
+    *p = (struct sweep_pivot){
+        .rows = q->rows->name, .columns = q->columns->name, .value = q->value->name};
+    p->row_count = read_names(db, q->rows, &p->row);
+    p->column_count = read_names(db, q->columns, &p->column);
+    p->cells = nothing(p->row_count * p->column_count);
+    p->least = nothing(p->row_count * p->column_count);
+    p->most = nothing(p->row_count * p->column_count);
+    if (q->value->spread)
+        snprintf(spread, sizeof spread, "min(%s), max(%s)", q->value->spread, q->value->spread);
     snprintf(sql, sizeof sql,
-             "SELECT %s, %s, %s FROM cells WHERE state IN ('ok', 'failed') GROUP BY 1, 2",
-             p->rows->sql, p->columns->sql, p->value->sql);
+             "SELECT %s, %s, %s, %s FROM cells WHERE state IN ('ok', 'failed') GROUP BY 1, 2",
+             q->rows->sql, q->columns->sql, q->value->sql, spread);
     if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return;
     while (sqlite3_step(s) == SQLITE_ROW) {
         const size_t r = index_of(p->row, p->row_count, sqlite3_column_text(s, 0)),
-                     c = index_of(p->column, p->column_count, sqlite3_column_text(s, 1));
-        if (r == p->row_count || c == p->column_count || sqlite3_column_type(s, 2) == SQLITE_NULL)
-            continue;
-        const double v = sqlite3_column_double(s, 2);
-        p->cells[r * p->column_count + c] = v;
-        if (v > p->most) p->most = v;
+                     c = index_of(p->column, p->column_count, sqlite3_column_text(s, 1)),
+                     i = r * p->column_count + c;
+        if (r == p->row_count || c == p->column_count) continue;
+        p->cells[i] = column_or_nothing(s, 2);
+        p->least[i] = column_or_nothing(s, 3);
+        p->most[i] = column_or_nothing(s, 4);
+        if (p->cells[i] > p->greatest) p->greatest = p->cells[i];
     }
     sqlite3_finalize(s);
 }
 
-static void print_text(const struct pivot *p)
+static void print_text(const struct sweep_pivot *p)
 {
-    size_t width = strlen(p->rows->name);
+    size_t width = strlen(p->rows);
     for (size_t r = 0; r < p->row_count; r++)
         if (strlen(p->row[r]) > width) width = strlen(p->row[r]);
-    printf("%s by %s and %s\n%-*s", p->value->name, p->rows->name, p->columns->name, (int)width,
-           "");
+    printf("%s by %s and %s\n%-*s", p->value, p->rows, p->columns, (int)width, "");
     for (size_t c = 0; c < p->column_count; c++) printf("  %10s", p->column[c]);
     printf("\n");
     for (size_t r = 0; r < p->row_count; r++) {
@@ -245,9 +269,9 @@ static void print_text(const struct pivot *p)
     }
 }
 
-static void print_csv(const struct pivot *p)
+static void print_csv(const struct sweep_pivot *p)
 {
-    put_csv(p->rows->name);
+    put_csv(p->rows);
     for (size_t c = 0; c < p->column_count; c++) {
         putchar(',');
         put_csv(p->column[c]);
@@ -264,87 +288,62 @@ static void print_csv(const struct pivot *p)
     }
 }
 
-static void put_escaped(const char *text)
-{
-    for (; *text; text++) {
-        if (*text == '&') fputs("&amp;", stdout);
-        else if (*text == '<') fputs("&lt;", stdout);
-        else putchar(*text);
-    }
-}
-
-/* A cell's colour goes from white to blue. */
-static void print_html(const struct pivot *p)
-{
-    printf(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>\n"
-        "<style>body{font-family:sans-serif}td,th{padding:.3em .8em;text-align:right}"
-        "th{background:#eee}</style></head><body>\n<h1>%s by %s and %s</h1>\n<table><tr><th></th>",
-        p->value->name, p->value->name, p->rows->name, p->columns->name);
-    for (size_t c = 0; c < p->column_count; c++) {
-        printf("<th>");
-        put_escaped(p->column[c]);
-        printf("</th>");
-    }
-    printf("</tr>\n");
-    for (size_t r = 0; r < p->row_count; r++) {
-        printf("<tr><th>");
-        put_escaped(p->row[r]);
-        printf("</th>");
-        for (size_t c = 0; c < p->column_count; c++) {
-            const double v = p->cells[r * p->column_count + c];
-            const int shade = p->most > 0 && v > 0 ? (int)(v / p->most * 140) : 0;
-            if (v < 0) printf("<td>-</td>");
-            else
-                printf("<td style=\"background:rgb(%d,%d,255)\">%.6g</td>", 255 - shade,
-                       255 - shade, v);
-        }
-        printf("</tr>\n");
-    }
-    printf("</table></body></html>\n");
-}
-
 static void free_names(char **names, size_t n)
 {
     for (size_t i = 0; i < n; i++) free(names[i]);
     free((void *)names);
 }
 
-static bool read_options(struct words *w, struct pivot *p, const char **format)
+static bool is_one_of(const char *option, const char *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0) return true;
+    usage_error("sweep report", "--%s cannot be '%s' (heddle sweep report --help)", option, text);
+    return false;
+}
+
+static bool check_formats(const struct request *q)
+{
+    static const char *const formats[] = {"text", "csv", "html", "svg"};
+    static const char *const charts[] = {"map", "bars"};
+    if (!is_one_of("format", q->format, formats, 4)) return false;
+    if (q->chart && !is_one_of("chart", q->chart, charts, 2)) return false;
+    if (!q->chart || *q->format == 's') return true;
+    usage_error("sweep report", "--chart needs --format svg");
+    return false;
+}
+
+static bool read_options(struct words *w, struct request *q)
 {
     bool has_margin = false, of_pivot = false;
     enum { AXES = sizeof axes / sizeof *axes, VALUES = sizeof values / sizeof *values };
     for (int id; (id = words_next(w));) {
         of_pivot |= id == 'r' || id == 'c' || id == 'v';
-        if (id == 'r') p->rows = find(axes, AXES, "rows", w->value);
-        else if (id == 'c') p->columns = find(axes, AXES, "columns", w->value);
-        else if (id == 'v') p->value = find(values, VALUES, "value", w->value);
-        else if (id == 'b') p->baseline = w->value;
+        if (id == 'r') q->rows = find(axes, AXES, "rows", w->value);
+        else if (id == 'c') q->columns = find(axes, AXES, "columns", w->value);
+        else if (id == 'v') q->value = find(values, VALUES, "value", w->value);
+        else if (id == 'b') q->baseline = w->value;
+        else if (id == 'C') q->chart = w->value;
         else if (id == 's') {
             unsigned long percent;
             if (!option_number("sweep report", "--slower", w->value, 1000000, &percent))
                 return false;
-            p->slower = (double)percent;
+            q->slower = (double)percent;
             has_margin = true;
-        } else *format = w->value;
-        if (!p->rows || !p->columns || !p->value) return false;
+        } else q->format = w->value;
+        if (!q->rows || !q->columns || !q->value) return false;
     }
-    if (w->wrong) return false;
-    if (strcmp(*format, "text") != 0 && strcmp(*format, "csv") != 0 &&
-        strcmp(*format, "html") != 0) {
-        usage_error("sweep report", "--format is text, csv or html, not '%s'", *format);
-        return false;
-    }
-    if (p->baseline && **format == 'h') {
+    if (w->wrong || !check_formats(q)) return false;
+    if (q->baseline && (*q->format == 'h' || *q->format == 's')) {
         usage_error("sweep report", "--baseline prints text or csv");
         return false;
     }
-    if (p->baseline && of_pivot) {
+    if (q->baseline && of_pivot) {
         usage_error("sweep report",
                     "--baseline prints no pivot: leave out --rows, --columns and --value");
         return false;
     }
-    if (has_margin && !p->baseline) {
+    if (has_margin && !q->baseline) {
         usage_error("sweep report", "--slower needs --baseline");
         return false;
     }
@@ -353,27 +352,43 @@ static bool read_options(struct words *w, struct pivot *p, const char **format)
     return false;
 }
 
+static void print(const struct request *q, const struct sweep_pivot *p)
+{
+    struct buf out = {0};
+    switch (*q->format) {
+    case 't': print_text(p); break;
+    case 'c': print_csv(p); break;
+    case 'h': sweep_pivot_page(p, &out); break;
+    default:
+        if (q->chart && *q->chart == 'b') sweep_pivot_bars(p, &out);
+        else sweep_pivot_map(p, &out);
+    }
+    if (out.size) (void)fwrite(out.data, 1, out.size, stdout);
+    buf_free(&out);
+}
+
 static int report(int argc, char **argv)
 {
     struct words w = {.command = &command_sweep_report, .argc = argc, .argv = argv};
-    struct pivot p = {.rows = &axes[0], .columns = &axes[1], .value = &values[0], .slower = 20};
-    const char *format = "text";
-    if (!read_options(&w, &p, &format)) return EXIT_USAGE;
+    struct request q = {
+        .rows = &axes[0], .columns = &axes[1], .value = &values[0], .slower = 20, .format = "text"};
+    struct sweep_pivot p;
+    if (!read_options(&w, &q)) return EXIT_USAGE;
     sqlite3 *db = open_results("sweep report", argv[1]);
     if (!db) return EXIT_USAGE;
-    if (p.baseline) {
-        const int status = sweep_baseline_print(db, p.baseline, p.slower, *format == 'c');
+    if (q.baseline) {
+        const int status = sweep_baseline_print(db, q.baseline, q.slower, *q.format == 'c');
         sqlite3_close(db);
         return finish_output("sweep report", status);
     }
-    read_pivot(db, &p);
+    read_pivot(db, &q, &p);
     sqlite3_close(db);
-    if (*format == 't') print_text(&p);
-    else if (*format == 'c') print_csv(&p);
-    else print_html(&p);
+    print(&q, &p);
     free_names(p.row, p.row_count);
     free_names(p.column, p.column_count);
     free(p.cells);
+    free(p.least);
+    free(p.most);
     return finish_output("sweep report", EXIT_FINE);
 }
 
@@ -391,6 +406,7 @@ const struct command command_sweep_report = {
         "  4  with --baseline: something is worse",
     .examples =
         "  heddle sweep report out --baseline last-week\n"
-        "  heddle sweep report out --rows target --columns order --value cycles --format html",
+        "  heddle sweep report out --rows target --columns order --value cycles --format html\n"
+        "  heddle sweep report out --value cycles --format svg --chart bars >cycles.svg",
     .run = report,
 };

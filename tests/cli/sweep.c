@@ -300,3 +300,73 @@ Test(sweep, baseline, .timeout = 300)
     cr_expect(strstr(out.data, "no cell ran both here and in 'old'"), "%s", out.data);
     buf_free(&out);
 }
+
+/* Cycles of 100 to 400 of four seeds: a bar to 250 on an axis to 400, 220 pixels from 34 on, with a line from 100 to 400. */
+Test(sweep, report_draws_maps_and_bars_with_spread, .timeout = 120)
+{
+    struct buf out = {0};
+    cr_assert_eq(
+        run("suite:saxpy --order random --order native --seeds 1-4 --gpu gtx480 --output o --quiet",
+            &out),
+        0, "%s", out.data);
+    alter("o", "update cells set cycles=100*seed, target='<a&b>' where order_name='random'");
+    alter("o", "update cells set cycles=200, target='<a&b>' where order_name='native'");
+    cr_expect_eq(run("report o --value cycles --format svg --chart bars", &out), 0);
+    cr_expect(strstr(out.data, " 34.0h6m-3 0V199.0m-3 0h6\""), "%s", out.data);
+    cr_expect(strstr(out.data, "y=\"116.5\""), "%s", out.data);
+    const char *spread = strstr(out.data, "class=\"spread\"");
+    cr_assert(spread, "%s", out.data);
+    cr_expect(!strstr(spread + 1, "class=\"spread\""), "one native cell has no spread");
+    cr_expect(strstr(out.data, "&lt;a&amp;b&gt;") && !strstr(out.data, "<a&b>"), "%s", out.data);
+    cr_expect_eq(run("report o --value cycles --format svg", &out), 0);
+    cr_expect(strstr(out.data, ">250</text>") && strstr(out.data, ">200</text>"), "%s", out.data);
+    cr_expect(strstr(out.data, "fill=\"rgb(115,115,255)\""), "%s", out.data); /* the greatest */
+    cr_expect_eq(run("report o --rows order --columns seed --value results --format html", &out),
+                 0);
+    cr_expect(strstr(out.data, "<table>") && strstr(out.data, "<svg "), "%s", out.data);
+    cr_expect(!strstr(out.data, "class=\"spread\""), "a number of results is no mean");
+    cr_expect_eq(run("report o --format svg --chart pie", &out), 2);
+    cr_expect(strstr(out.data, "--chart cannot be 'pie'"), "%s", out.data);
+    cr_expect_eq(run("report o --format html --chart bars", &out), 2);
+    cr_expect(strstr(out.data, "--chart needs --format svg"), "%s", out.data);
+    buf_free(&out);
+}
+
+/* The limit of a file's size stands for a full disk: two lines fit, and a part of the third. */
+Test(sweep, a_full_disk_keeps_what_has_ended, .timeout = 300)
+{
+    enum { JUNK = 100000 };
+    char words[4200], *text, line[JUNK + 2];
+    struct buf out = {0};
+    command_write("plan.yaml", plan);
+    cr_assert_eq(run("plan.yaml --quiet --output want", &out), 6, "%s", out.data);
+    memset(line, 'x', JUNK);
+    strcpy(line + JUNK, "\n");
+    cr_assert_eq(system("mkdir p.sweep"), 0);
+    command_write("p.sweep/journal.ndjson", line);
+    snprintf(words, sizeof words,
+             "trap '' XFSZ; ulimit -f 196; '%s' sweep plan.yaml --jobs 2 --quiet >said 2>&1",
+             command_program()); /* of 512 bytes: 352 are left */
+    const int status = system(words);
+    cr_expect_eq(WEXITSTATUS(status), 2);
+    buf_free(&out);
+    cr_assert(buf_add_file(&out, "said", 1 << 20));
+    cr_expect(strstr(out.data, "cannot write the journal: No space left on device"), "%s",
+              out.data);
+    text = journal();
+    cr_expect(text[strlen(text) - 1] == '\n', "a part of a line is left");
+    const size_t kept = lines_of(text) - 1;
+    free(text);
+    cr_expect(kept == 2, "%zu", kept);
+    cr_assert_eq(run("plan.yaml --quiet", &out), 6, "%s", out.data);
+    text = journal();
+    cr_expect_eq(lines_of(text), 1 + CELLS, "each cell once");
+    free(text);
+    char *got = dump();
+    cr_assert_eq(system("rm -r p.sweep && mv want p.sweep"), 0);
+    char *want = dump();
+    cr_expect_str_eq(got, want);
+    free(got);
+    free(want);
+    buf_free(&out);
+}
