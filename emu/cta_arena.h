@@ -1,7 +1,7 @@
 /* emu/cta_arena.h: memory for the CTAs of launches, kept from one launch to the next, of one device or of several that
  * follow each other (emu_config.cta_arena).
  *
- *     struct cta_block b = cta_arena_take(arena, size);  // during a launch; of several threads one at a time
+ *     struct cta_block b = cta_arena_take(arena, size);  // during a launch, by any of its threads
  *     cta_block_clear(&b, part, bytes);                  // part: somewhere in the block
  *     cta_arena_reset(arena);                            // the launch has ended: all blocks are free
  *

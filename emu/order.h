@@ -14,7 +14,7 @@
  * callback may be NULL; then the launch uses the default that the callback's comment names.
  *
  * Invariants. What an order does not ask for (emu_order.wants) costs nothing: the handlers of the instructions are
- * chosen when the launch begins. Callbacks of one launch come on one host thread. Results depend on the order's
+ * chosen when the launch begins. Callbacks of one launch come one at a time. Results depend on the order's
  * answers alone, never on time or host addresses.
  *
  * This header has what every order needs. emu/order_fast.h has what only the fast paths need: the flags that let a

@@ -28,7 +28,7 @@ enum emu_fast_want { /* beside enum emu_want */
                      /* With SKIP_IF_CONFLICT_FREE: deferred reductions. The order may be given the log of a launch whose warps have ended:
      * reductions, barriers of whole CTAs, fences and exits, by warp in program order. Lanes are numbered from 0 on;
      * threads and instructions are not named. pick() is not called: the choice must make no difference, nor what
-     * happened in between. */
+     * happened in between. Callbacks come one at a time, but from several host threads. */
                      EMU_DEFER_REDUCTIONS = 16,
                      /* Of loads, stores and atomics whose results are read, of global memory, the order reads nothing but what
      * emu_access.retry names. With EMU_STEP_EVENT: a warp that slept at one and was woken may carry it out. Busy-wait

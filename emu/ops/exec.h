@@ -419,7 +419,9 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
     struct trace_turns
         *turns;              /* of a traced CTA in lockstep: emu/measure/trace_turns.h; else NULL */
     struct combine *combine; /* reductions that it keeps; NULL: they go to memory at once */
-    u8 *who;                 /* scratch of counting: a lane's number by word of shared memory */
+    struct conflict_free
+        *conflict_free; /* its part of a conflict-free run (emu/speculate/ownership.h); else NULL */
+    u8 *who;            /* scratch of counting: a lane's number by word of shared memory */
     u64 thread_instructions;
     u64 clock_ahead;   /* what is added to all clocks: emu/progress/deadlock.c */
     bool clocks_stand; /* each group's at its `clock_at` */
@@ -467,7 +469,7 @@ struct emu_machine { /* a launch */
     struct cta_arena *cta_arena; /* of the device: emu/cta_arena.h */
     struct caches *caches;       /* NULL: not asked for */
     struct check *check;         /* where findings go */
-    struct conflict_free
+    struct conflict_free_run
         *conflict_free; /* emu/speculate/conflict_free.c's own; NULL: no speculative run */
     const struct speculation *speculation; /* emu/speculate/speculation.h: hooks; NULL: none */
     struct emu_image *loaded;              /* of which `image` is */

@@ -230,9 +230,7 @@ struct slot *slot_new(struct host_worker *h)
     struct frames *const frames = h->frames;
     const struct plan plan = plan_of(m, frames);
     const u32 set = frames ? frames->next++ % frames->sets : 0;
-    pthread_mutex_lock(&h->ctx->lock);
     const struct cta_block block = cta_arena_take(m->cta_arena, plan.size);
-    pthread_mutex_unlock(&h->ctx->lock);
     clear_block(&block, &plan, m->warps_per_cta);
     struct slot *p = (struct slot *)(void *)block.at;
     p->block = block;

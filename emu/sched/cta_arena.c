@@ -4,6 +4,7 @@
 
 #include "base/pages.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +25,7 @@ struct piece {
 struct cta_arena {
     struct piece *first, *last; /* `last` is being cut up, those before it are full */
     struct cta_arena *beside;   /* NULL: nobody has asked */
+    pthread_mutex_t lock;       /* of cta_arena_take */
 };
 
 static size_t up(size_t n, size_t to)
@@ -50,6 +52,7 @@ struct cta_arena *cta_arena_new(void)
 {
     struct cta_arena *r = calloc(1, sizeof *r);
     if (!r) abort();
+    pthread_mutex_init(&r->lock, NULL);
     r->first = r->last = piece_new(PIECE);
     return r;
 }
@@ -59,6 +62,7 @@ void cta_arena_free(struct cta_arena *r)
     if (!r) return;
     cta_arena_free(r->beside);
     for (struct piece *p = r->first, *next; p; p = next) next = p->next, piece_free(p);
+    pthread_mutex_destroy(&r->lock);
     free(r);
 }
 
@@ -71,6 +75,7 @@ struct cta_arena *cta_arena_sibling(struct cta_arena *r)
 struct cta_block cta_arena_take(struct cta_arena *r, size_t size)
 {
     size = up(size, CTA_ARENA_ALIGN);
+    pthread_mutex_lock(&r->lock);
     if (r->last->size - r->last->used < size) {
         struct piece *next = r->last->next;
         if (!next || next->size < size) {
@@ -83,6 +88,7 @@ struct cta_block cta_arena_take(struct cta_arena *r, size_t size)
     struct piece *p = r->last;
     uint8_t *const at = p->base + p->used;
     p->used += size;
+    pthread_mutex_unlock(&r->lock);
     return (struct cta_block){at, at + size, p->base + p->written};
 }
 

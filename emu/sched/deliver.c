@@ -186,7 +186,8 @@ void deliver_ended(struct launch_context *ctx, struct slot *p)
         pthread_mutex_unlock(&ctx->turn);
     }
     const struct speculation *const spec = ctx->m->speculation;
-    if (spec && spec->ctas_ended) spec->ctas_ended(ctx->m, atomic_load(&ctx->deliver));
+    if (spec && spec->ctas_ended)
+        spec->ctas_ended(p->cta.groups->worker, atomic_load(&ctx->deliver));
 }
 
 /* Whether all CTAs before have gone through the caches. */

@@ -205,7 +205,8 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
             f->cta[i] = g->cta->index[i];
             f->thread[i] = (u32)emu_special_value(g, w, lane, SPECIAL_TID_X + i);
         }
-        if (!ctx->m->conflict_free) launch_describe_fault(ctx->m, in->pc, f, what, ctx->arena);
+        if (ctx->m->conflict_free) atomic_store(&ctx->give_up, true); /* it is rolled back */
+        else launch_describe_fault(ctx->m, in->pc, f, what, ctx->arena);
     }
     pthread_mutex_unlock(&ctx->lock);
     return NULL;

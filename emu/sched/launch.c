@@ -437,6 +437,8 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         h->ctx = &ctx;
         h->worker.machine = m;
         h->worker.bounds = arena_array(arena, struct emu_bound, m->program->site_count);
+        if (m->speculation && m->speculation->thread_begins)
+            m->speculation->thread_begins(&h->worker);
         if (m->parallel && m->program->combines)
             h->worker.combine = arena_array(arena, struct combine, 1);
         if (config->count) {

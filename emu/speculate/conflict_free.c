@@ -8,10 +8,16 @@
 #include "emu/speculate/speculation.h"
 #include "ptx/ptx.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNDO_BLOCK = 1 << 20, MOST_UNDO = 256 << 20, SMALL = 64 << 10 };
+enum {
+    UNDO_BLOCK = 1 << 20,
+    MOST_UNDO = 256 << 20,
+    SMALL = 64 << 10,
+    SAVED_CHUNKS = 32 /* of an element of allocation_record.saved */
+};
 /* What was in memory: bytes, and behind them where and how many they were. */
 struct undo_block {
     struct undo_block *before;
@@ -30,22 +36,41 @@ static void *zeros(size_t n, size_t size)
     return p;
 }
 
-struct conflict_free *conflict_free_new(const struct emu_machine *m, u8 *marked, bool by_thread,
-                                        const struct emu_observer *observer,
-                                        struct deferred_log *log)
+struct conflict_free_run *conflict_free_new(const struct emu_machine *m, u8 *marked, bool by_thread,
+                                            const struct emu_observer *observer,
+                                            struct deferred_log *log)
 {
-    struct conflict_free *p = zeros(1, sizeof *p);
-    const size_t sites = m->program->site_count;
-    p->m = m;
-    p->marked = marked;
-    p->by_thread = by_thread;
-    p->observer = observer;
-    p->log = log;
-    p->once = !by_thread && !marked[sites + TAG_STORES];
+    struct conflict_free_run *run = zeros(1, sizeof *run);
+    run->m = m;
+    run->marked = marked;
+    run->by_thread = by_thread;
+    run->observer = observer;
+    run->log = log;
+    pthread_mutex_init(&run->lock, NULL);
+    pthread_mutex_init(&run->replay, NULL);
+    return run;
+}
+
+static void thread_begins(struct emu_worker *k)
+{
+    struct conflict_free_run *const run = k->machine->conflict_free;
+    struct conflict_free *const p = k->conflict_free = zeros(1, sizeof *p);
+    const size_t sites = run->m->program->site_count, marked = sites + TAG_KINDS;
+    run->threads = realloc(run->threads, (run->thread_count + 1) * sizeof(struct conflict_free *));
+    if (!run->threads) abort();
+    p->thread = run->thread_count;
+    run->threads[run->thread_count++] = p;
+    p->run = run;
+    p->m = run->m;
+    p->marked = memcpy(zeros(marked, 1), run->marked, marked);
+    p->by_thread = run->by_thread;
+    p->observer = run->observer;
+    p->log = run->log;
+    if (p->log) deferred_log_thread(p->log);
+    p->once = !p->by_thread && !p->marked[sites + TAG_STORES];
     p->of_site = zeros(sites, sizeof(struct tagged_allocation *));
     p->is_free = zeros(sites, sizeof *p->is_free);
-    if (observer) p->told = zeros(sites, sizeof *p->told);
-    return p;
+    if (p->observer) p->told = zeros(sites, sizeof *p->told);
 }
 
 static size_t shared_marks_size(const struct emu_cta *c)
@@ -60,23 +85,59 @@ static size_t kept_bytes(u64 size) /* a multiple of what a record's address is *
     return (size + sizeof(struct stored) - 1) / sizeof(struct stored) * sizeof(struct stored);
 }
 
-void undo_log_save(struct conflict_free *p, const struct tagged_allocation *b, u64 offset, u32 size)
+static void save(struct conflict_free *p, const struct allocation_record *b, u64 offset, u64 size)
 {
-    const u64 room = b->high - b->low - offset;
-    const struct stored s = {b->host + offset, size < room ? size : room};
+    const struct stored s = {b->host + offset, size};
     struct undo_block *u = p->undo;
     const size_t data = kept_bytes(s.size), need = data + sizeof s;
     if (!u || u->size - u->used < need) {
         u = (struct undo_block *)(void *)cta_arena_take(p->m->cta_arena, UNDO_BLOCK).at;
         *u = (struct undo_block){.before = p->undo, .size = UNDO_BLOCK - sizeof *u};
         p->undo = u;
-        p->undo_bytes += UNDO_BLOCK;
-        p->failed |= p->undo_bytes > MOST_UNDO;
+        p->failed |= atomic_fetch_add(&p->run->undo_bytes, UNDO_BLOCK) >= MOST_UNDO;
     }
     u8 *const to = u->bytes + u->used;
     memcpy(to, s.at, s.size);
     memcpy(to + data, &s, sizeof s);
     u->used += need;
+}
+
+/* Chunks of one element of b->saved, a bit each: saves those that no host thread has undertaken to save, and waits for the
+ * others. */
+static void save_chunks(struct conflict_free *p, const struct allocation_record *b, u64 element,
+                        u64 chunks)
+{
+    _Atomic u64 *const saved = &b->saved[element];
+    u64 fresh = chunks & ~atomic_fetch_or(saved, chunks);
+    const u64 mine = fresh;
+    while (fresh) {
+        const u32 from = (u32)__builtin_ctzll(fresh) / 2;
+        u32 n = 0;
+        for (; from + n < SAVED_CHUNKS && fresh >> 2 * (from + n) & 1; n++)
+            fresh &= ~((u64)1 << 2 * (from + n));
+        const u64 offset = (element * SAVED_CHUNKS + from) * TAG_CHUNK,
+                  room = b->high - b->low - offset, size = (u64)n * TAG_CHUNK;
+        save(p, b, offset, size < room ? size : room);
+    }
+    if (mine) atomic_fetch_or(saved, mine << 1);
+    while (~(atomic_load(saved) >> 1) & chunks) sched_yield();
+}
+
+void undo_log_save(struct conflict_free *p, const struct allocation_record *b, u64 offset, u32 size)
+{
+    const u64 every = UINT64_C(0x5555555555555555), most = b->high - b->low - offset;
+    if (size > most) size = (u32)most;
+    if (!b->saved) {
+        save(p, b, offset, size);
+        return;
+    }
+    u64 at = offset / TAG_CHUNK;
+    for (const u64 end = (offset + size - 1) / TAG_CHUNK + 1; at < end;) {
+        const u64 first = at % SAVED_CHUNKS,
+                  n = end - at < SAVED_CHUNKS - first ? end - at : SAVED_CHUNKS - first;
+        save_chunks(p, b, at / SAVED_CHUNKS, every >> 2 * (SAVED_CHUNKS - n) << 2 * first);
+        at += n;
+    }
 }
 
 /* The last ones first. */
@@ -97,18 +158,8 @@ void footprint_report(const struct conflict_free *p, const struct footprint_run 
         p->observer->footprint(p->observer->self, t->from, t->to - t->from, t->kind, t->flags);
 }
 
-enum conflict_free_result conflict_free_end(struct conflict_free *p, bool faulted)
+static void thread_free(struct conflict_free *p)
 {
-    if (p->failed && p->doubt) {
-        p->marked[p->m->program->site_count + TAG_STORES] = 1;
-        p->learnt = true;
-    }
-    const enum conflict_free_result end = !faulted && !p->failed ? CONFLICT_FREE_COMMITTED
-                                          : p->learnt            ? CONFLICT_FREE_RETRY
-                                                                 : CONFLICT_FREE_FAILED;
-    if (end != CONFLICT_FREE_COMMITTED) roll_back(p);
-    for (u32 i = 0; p->told && end == CONFLICT_FREE_COMMITTED && i < p->m->program->site_count; i++)
-        footprint_report(p, &p->told[i]);
     for (u32 i = 0; i < p->count; i++) {
         free(p->list[i]->of_chunk);
         free(p->list[i]->loaded_by);
@@ -120,26 +171,100 @@ enum conflict_free_result conflict_free_end(struct conflict_free *p, bool faulte
         free(q->seen);
         free(q);
     }
+    free(p->marked);
     free(p->of_site);
     free(p->is_free);
     free(p->told);
     free(p);
+}
+
+static void run_free(struct conflict_free_run *run)
+{
+    for (u32 t = 0; t < run->thread_count; t++) thread_free(run->threads[t]);
+    for (u32 i = 0; i < run->count; i++) {
+        free(run->list[i]->saved);
+        free(run->list[i]);
+    }
+    free(run->threads);
+    pthread_mutex_destroy(&run->lock);
+    pthread_mutex_destroy(&run->replay);
+    free(run);
+}
+
+enum conflict_free_result conflict_free_end(struct conflict_free_run *run, bool faulted)
+{
+    const u32 sites = run->m->program->site_count;
+    bool failed = faulted, learnt = false, doubt = false;
+    for (u32 t = 0; t < run->thread_count; t++) {
+        failed |= run->threads[t]->failed;
+        learnt |= run->threads[t]->learnt;
+        doubt |= run->threads[t]->failed && run->threads[t]->doubt;
+    }
+    failed = tags_conflict(run, failed);
+    if (doubt) run->marked[sites + TAG_STORES] = learnt = true;
+    const enum conflict_free_result end = !failed  ? CONFLICT_FREE_COMMITTED
+                                          : learnt ? CONFLICT_FREE_RETRY
+                                                   : CONFLICT_FREE_FAILED;
+    for (u32 t = 0; t < run->thread_count; t++) {
+        struct conflict_free *const p = run->threads[t];
+        if (failed) roll_back(p);
+        for (u32 i = 0; p->told && !failed && i < sites; i++) footprint_report(p, &p->told[i]);
+    }
+    run_free(run);
     return end;
 }
 
 /* ---- allocations ------------------------------------------------------------------------------------------ */
 
+/* The record of an allocation; NULL: there are too many. */
+static struct allocation_record *record_of(struct conflict_free_run *run, const struct mem_block *m)
+{
+    struct allocation_record *r = NULL;
+    pthread_mutex_lock(&run->lock);
+    for (u32 i = 0; i < run->count && !r; i++)
+        if (run->list[i]->low == m->address) r = run->list[i];
+    if (!r && run->count < TAG_ALLOCATIONS) {
+        r = run->list[run->count++] = zeros(1, sizeof *r);
+        r->low = m->address;
+        r->high = m->address + m->size;
+        r->host = m->host;
+        atomic_init(&r->uses, 0);
+        if (run->thread_count > 1)
+            r->saved = zeros(m->size / (TAG_CHUNK * SAVED_CHUNKS) + 1, sizeof *r->saved);
+    }
+    pthread_mutex_unlock(&run->lock);
+    return r;
+}
+
 static struct tagged_allocation *allocation_of(struct conflict_free *p, const struct mem_block *m)
 {
     for (u32 i = 0; i < p->count; i++)
         if (p->list[i]->low == m->address) return p->list[i];
-    if (p->count == sizeof p->list / sizeof *p->list) return NULL;
+    struct allocation_record *const r = record_of(p->run, m);
+    if (!r) return NULL;
     struct tagged_allocation *b = p->list[p->count++] = zeros(1, sizeof *b);
-    b->low = m->address;
-    b->high = m->address + m->size;
-    b->host = m->host;
+    b->record = r;
+    b->low = r->low;
+    b->high = r->high;
+    b->host = r->host;
     b->loaded_by = zeros(p->m->program->site_count, sizeof *b->loaded_by);
     return b;
+}
+
+/* This thread uses the allocation in a way that is new to it. Of two threads at once the later one sees both uses. */
+static void note_use(struct conflict_free *p, const struct tagged_allocation *b, u32 use)
+{
+    if (p->run->thread_count == 1) return;
+    const u32 was = atomic_fetch_or(&b->record->uses, use), reduced = was >> USE_BITS;
+    if (!uses_conflict(was | use) && !(use >> USE_BITS && reduced && reduced != use >> USE_BITS))
+        return;
+    p->learnt = p->failed = true;
+}
+
+void tagged_log(struct tagged_allocation *b)
+{
+    b->logged = true;
+    atomic_fetch_or(&b->record->uses, USE_LOGGED);
 }
 
 struct tagged_allocation *tagged_find(struct conflict_free *p, u32 site, u64 address, u32 size,
@@ -155,6 +280,7 @@ struct tagged_allocation *tagged_find(struct conflict_free *p, u32 site, u64 add
 void tagged_load_free(struct conflict_free *p, struct tagged_allocation *b, u32 site)
 {
     b->loaded = b->loaded_by[site] = true;
+    note_use(p, b, USE_LOADED);
     if (b->reduced) tagged_change(p, b);
     if (!b->stored) return;
     p->marked[site] = 1;
@@ -166,6 +292,7 @@ void tagged_make_tags(struct conflict_free *p, struct tagged_allocation *b)
     const size_t chunks = (b->high - b->low) / TAG_CHUNK + 1;
     b->marks = (u32 *)(void *)cta_arena_take(p->m->cta_arena, chunks * TAG_CHUNK).at;
     b->of_chunk = zeros(chunks, sizeof *b->of_chunk);
+    note_use(p, b, USE_TAGGED);
 }
 
 void tagged_only_reduce(struct conflict_free *p, struct tagged_allocation *b, u32 mark)
@@ -173,14 +300,16 @@ void tagged_only_reduce(struct conflict_free *p, struct tagged_allocation *b, u3
     if (p->observer || b->of_chunk || b->loaded) return;
     if (!p->log) {
         if (b->high - b->low > SMALL) return;
-        undo_log_save(p, b, 0, (u32)(b->high - b->low));
+        undo_log_save(p, b->record, 0, (u32)(b->high - b->low));
     }
     b->reduced = mark;
+    note_use(p, b, USE_REDUCED | mark << USE_BITS);
 }
 
 void tagged_change(struct conflict_free *p, struct tagged_allocation *b)
 {
     b->stored = true;
+    note_use(p, b, USE_STORED);
     if (!b->loaded && !b->reduced) return;
     for (u32 i = 0; i < p->m->program->site_count; i++) p->marked[i] |= b->loaded_by[i];
     p->learnt = p->failed = true;
@@ -189,7 +318,7 @@ void tagged_change(struct conflict_free *p, struct tagged_allocation *b)
 static void allocation_found(const struct emu_group *g, const struct emu_uop *in,
                              const struct mem_block *b, bool write)
 {
-    struct conflict_free *p = g->worker->machine->conflict_free;
+    struct conflict_free *p = g->worker->conflict_free;
     const struct mem_desc *v = in->ext;
     p->failed |= v->space == PTX_SPACE_CONST && !b->constant; /* nobody looks at these */
     if (write || !p->is_free[in->site]) return;               /* it has been marked */
@@ -198,21 +327,29 @@ static void allocation_found(const struct emu_group *g, const struct emu_uop *in
     else p->failed = true;
 }
 
-/* What the order changes is kept before it does. */
-static void ctas_ended(const struct emu_machine *m, u32 ctas)
+/* The order is given the log of CTAs that have ended. What it changes is kept before it does. One host thread is at it at
+ * any time; the others go on with their CTAs. */
+static void ctas_ended(const struct emu_worker *k, u32 ctas)
 {
     enum { PIECE = 1 << 16 };
-    struct conflict_free *const p = m->conflict_free;
+    struct conflict_free *const p = k->conflict_free;
+    struct conflict_free_run *const run = p->run;
     if (!p->log || p->failed || !deferred_log_is_large(p->log)) return;
-    for (u32 i = 0; i < p->count; i++) {
-        struct tagged_allocation *const b = p->list[i];
-        if (!b->logged || b->kept) continue;
+    if (pthread_mutex_trylock(&run->replay) != 0) return;
+    if (ctas > run->replayed) run->replayed = ctas;
+    pthread_mutex_lock(&run->lock);
+    const u32 count = run->count;
+    pthread_mutex_unlock(&run->lock);
+    for (u32 i = 0; i < count; i++) {
+        struct allocation_record *const b = run->list[i];
+        if (!(atomic_load(&b->uses) & USE_LOGGED) || b->kept) continue;
         b->kept = true;
         p->failed |= b->high - b->low > MOST_UNDO;
         for (u64 o = 0; !p->failed && o < b->high - b->low; o += PIECE)
             undo_log_save(p, b, o, PIECE);
     }
-    if (!p->failed) deferred_log_replay(p->log, ctas);
+    if (!p->failed) deferred_log_replay(p->log, run->replayed);
+    pthread_mutex_unlock(&run->replay);
 }
 
 /* ---- shared memory ---------------------------------------------------------------------------------------- */
@@ -254,10 +391,10 @@ struct tagged_shared *tagged_shared_of(struct conflict_free *p, struct emu_cta *
 /* Into the log, for all warps that are there. */
 static void note(const struct emu_group *g, const struct deferred_event *of)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
-        struct deferred_event *e = deferred_log_add(p->log, g->cta, g->first + w, 0, 0);
+        struct deferred_event *e = deferred_log_add(p->log, p->thread, g->cta, g->first + w, 0, 0);
         p->failed |= !e;
         if (!e) continue;
         e->kind = of->kind;
@@ -270,7 +407,7 @@ static void note(const struct emu_group *g, const struct deferred_event *of)
 
 static void barrier_arrival(const struct emu_group *g, u32 id, u32 threads, bool waits)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     p->failed |= !waits || (threads && threads < g->cta->living);
     for (u32 w = 0; p->log && w < g->warps; w++) p->failed |= g->exec[w] != g->alive[w];
     if (p->log)
@@ -280,7 +417,7 @@ static void barrier_arrival(const struct emu_group *g, u32 id, u32 threads, bool
 
 static void fence(const struct emu_group *g, const struct emu_uop *in)
 {
-    if (g->worker->machine->conflict_free->log && !in->n)
+    if (g->worker->conflict_free->log && !in->n)
         note(g, &(struct deferred_event){
                     .kind = DEFERRED_FENCE, .flags = in->y, .scope = in->x, .dead = in->z});
 }
@@ -319,6 +456,7 @@ void tagged_shared_used(struct conflict_free *p, const struct tagged_shared *s)
 }
 
 const struct speculation conflict_free_speculation = {.name = "conflict-free",
+                                                      .thread_begins = thread_begins,
                                                       .allocation_found = allocation_found,
                                                       .fence = fence,
                                                       .barrier_arrival = barrier_arrival,

@@ -5,7 +5,7 @@
  * without conflicts leaves the same bytes under every order, and so needs none.
  *
  *     m.conflict_free = conflict_free_new(&m, tagged_sites, false, NULL, NULL); // of a program lowered with LOWER_TAGGED
- *     launch_run(&m, ...);                                                      // natively
+ *     launch_run(&m, ...);                                                      // natively, on any number of host threads
  *     switch (conflict_free_end(m.conflict_free, faulted)) ...
  *
  * How it works. Each word that may be both loaded and changed has an ownership tag: the warp that did so, or "several have
@@ -24,7 +24,7 @@
 
 #include "emu/ops/exec.h"
 
-struct conflict_free;
+struct conflict_free_run;
 struct mem_block;
 struct emu_observer;
 
@@ -36,13 +36,14 @@ enum conflict_free_result {
 enum { TAG_LOADS, TAG_REDUCTIONS, TAG_STORES, TAG_KINDS, TAG_ALL = 3 };
 struct deferred_log;
 /* marked: by site, whether its loads have tags from the beginning; behind the sites, by TAG_KINDS, whether loads of shared
- * memory have, its reductions, and stores one for each warp. The run adds to it. observer: gets the footprint; NULL: none.
+ * memory have, its reductions, and stores one for each warp. The run adds to it. observer: gets the footprint, of a run on one host
+ * thread; NULL: none.
  * log: gets the reductions of global memory, and all events that have a place among them; NULL: they are carried out. A
  * conflict ends the run as a fault (EMU_BAD_ORDER). */
-struct conflict_free *conflict_free_new(const struct emu_machine *m, uint8_t *marked,
-                                        bool by_thread, const struct emu_observer *observer,
-                                        struct deferred_log *log);
-/* faulted: the run ended with a fault. Frees p. */
-enum conflict_free_result conflict_free_end(struct conflict_free *p, bool faulted);
+struct conflict_free_run *conflict_free_new(const struct emu_machine *m, uint8_t *marked,
+                                            bool by_thread, const struct emu_observer *observer,
+                                            struct deferred_log *log);
+/* faulted: the run ended with a fault. Frees the run. */
+enum conflict_free_result conflict_free_end(struct conflict_free_run *run, bool faulted);
 
 #endif

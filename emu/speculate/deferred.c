@@ -9,6 +9,9 @@
 #include "ptx/ptx.h"
 
 #include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK = 1 << 16, MUCH = 1 << 18, NOBODY = -1 };
@@ -19,17 +22,25 @@ struct list { /* of a warp's events */
 };
 struct deferred_block {
     struct deferred_block *next;
-    u32 live; /* events that the order has not heard of */
+    u32 added; /* events: by the host thread that fills it */
+    u32 done;  /* those that the order has been given: by the replay */
+};
+struct log_writer { /* a host thread's */
+    struct deferred_block *now;
+    u8 *at, *end;        /* room for more in `now` */
+    atomic_size_t fresh; /* bytes of what came since the order was last given some */
+    u8 apart[64];
 };
 struct deferred_log {
     const struct emu_machine *m;
     const struct emu_config *config;
     struct deferred_replay *replay; /* NULL: the order has heard of nothing */
-    struct list *warps;             /* of all the grid */
-    struct deferred_block *now, *free;
-    u8 *at, *end; /* room for more in `now` */
-    u64 bytes;    /* of the rooms */
-    u64 fresh;    /* of what came since the order last heard of some */
+    struct list *warps;             /* of all the grid, each by the host thread that runs it */
+    struct log_writer *writers;
+    u32 writer_count;
+    pthread_mutex_t lock;               /* of what follows */
+    struct deferred_block *full, *free; /* full: no more is added to them */
+    u64 bytes;                          /* of the rooms */
 };
 
 static u8 *take(const struct emu_machine *m, u64 size, bool cleared)
@@ -47,55 +58,85 @@ struct deferred_log *deferred_log_new(const struct emu_machine *m, const struct 
     r->m = m;
     r->config = config;
     r->bytes = size;
+    pthread_mutex_init(&r->lock, NULL);
     r->warps = (struct list *)(void *)take(m, size, true);
     return r;
 }
 
-static void drop(struct deferred_log *r, struct deferred_block *b)
+void deferred_log_thread(struct deferred_log *r)
 {
-    b->next = r->free;
-    r->free = b;
+    r->writers = realloc(r->writers, (r->writer_count + 1) * sizeof *r->writers);
+    if (!r->writers) abort();
+    struct log_writer *const w = &r->writers[r->writer_count++];
+    memset(w, 0, sizeof *w);
+    atomic_init(&w->fresh, 0);
 }
 
-static bool next_block(struct deferred_log *r)
+static bool next_block(struct deferred_log *r, struct log_writer *w)
 {
-    struct deferred_block *const was = r->now;
-    if (was && !was->live) drop(r, was);
+    pthread_mutex_lock(&r->lock);
     struct deferred_block *b = r->free;
-    if (b) r->free = b->next;
-    else {
-        if ((r->bytes += BLOCK) > most_bytes) return false;
-        b = (struct deferred_block *)(void *)take(r->m, BLOCK, false);
+    if (w->now) {
+        w->now->next = r->full;
+        r->full = w->now;
+        w->now = NULL;
     }
+    if (b) r->free = b->next;
+    else if ((r->bytes += BLOCK) <= most_bytes)
+        b = (struct deferred_block *)(void *)take(r->m, BLOCK, false);
+    pthread_mutex_unlock(&r->lock);
+    w->at = w->end = NULL;
+    if (!b) return false;
     *b = (struct deferred_block){0};
-    r->now = b;
-    r->at = (u8 *)(b + 1);
-    r->end = (u8 *)b + BLOCK;
+    w->now = b;
+    w->at = (u8 *)(b + 1);
+    w->end = (u8 *)b + BLOCK;
     return true;
 }
 
-struct deferred_event *deferred_log_add(struct deferred_log *r, const struct emu_cta *c, u32 warp,
-                                        u32 lanes, u32 width)
+/* Blocks whose events have all been replayed may be filled anew. */
+static void reuse_blocks(struct deferred_log *r)
+{
+    pthread_mutex_lock(&r->lock);
+    for (struct deferred_block **at = &r->full, *b; (b = *at);) {
+        if (b->done < b->added) {
+            at = &b->next;
+            continue;
+        }
+        *at = b->next;
+        b->next = r->free;
+        r->free = b;
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+struct deferred_event *deferred_log_add(struct deferred_log *r, u32 thread, const struct emu_cta *c,
+                                        u32 warp, u32 lanes, u32 width)
 {
     const u64 size = (sizeof(struct deferred_event) + lanes * (sizeof(u64) + width) + sizeof(u64) -
                       1) /
                      sizeof(u64) * sizeof(u64);
-    if ((u64)(r->end - r->at) < size && !next_block(r)) return NULL;
-    struct deferred_event *e = (struct deferred_event *)(void *)r->at;
+    struct log_writer *const to = &r->writers[thread];
+    if ((u64)(to->end - to->at) < size && !next_block(r, to)) return NULL;
+    struct deferred_event *e = (struct deferred_event *)(void *)to->at;
     struct list *w = &r->warps[(size_t)c->linear * r->m->warps_per_cta + warp];
-    r->at += size;
-    r->fresh += size;
-    r->now->live++;
+    to->at += size;
+    atomic_store_explicit(&to->fresh, atomic_load_explicit(&to->fresh, memory_order_relaxed) + size,
+                          memory_order_relaxed);
+    to->now->added++;
     if (w->last) w->last->next = e;
     else w->first = e;
     w->last = e;
-    *e = (struct deferred_event){.of = r->now, .count = (u8)lanes, .width = (u8)width};
+    *e = (struct deferred_event){.of = to->now, .count = (u8)lanes, .width = (u8)width};
     return e;
 }
 
 bool deferred_log_is_large(const struct deferred_log *r)
 {
-    return r->fresh > MUCH;
+    size_t fresh = 0;
+    for (u32 t = 0; t < r->writer_count; t++)
+        fresh += atomic_load_explicit(&r->writers[t].fresh, memory_order_relaxed);
+    return fresh > MUCH;
 }
 
 /* ---- the replay --------------------------------------------------------------------------------- */
@@ -326,7 +367,7 @@ static void step(struct deferred_replay *p, u32 part)
     const u8 id = e->op;
     w->next = e->next;
     w->serial++;
-    if (!--e->of->live && e->of != p->log->now) drop(p->log, e->of);
+    e->of->done++;
     if (!waits) {
         make_ready(p, part);
         return;
@@ -393,7 +434,8 @@ static bool go_on(struct deferred_log *r, u32 ctas)
     struct deferred_replay *const p = r->replay;
     const struct emu_order *const o = p->order;
     p->known = ctas;
-    r->fresh = 0;
+    for (u32 t = 0; t < r->writer_count; t++)
+        atomic_store_explicit(&r->writers[t].fresh, 0, memory_order_relaxed);
     while (p->live || p->next < p->m.cta_count) {
         if (p->ready_count) {
             const i32 part = choose(p);
@@ -407,6 +449,7 @@ static bool go_on(struct deferred_log *r, u32 ctas)
 void deferred_log_replay(struct deferred_log *r, u32 ctas)
 {
     go_on(r, ctas);
+    reuse_blocks(r);
 }
 
 bool deferred_log_end(struct deferred_log *r, bool all)
@@ -415,6 +458,8 @@ bool deferred_log_end(struct deferred_log *r, bool all)
     const struct emu_order *const o = r->m->launch->order;
     if (all && ends && o->idle) o->idle(o->self);
     if (r->replay && o->end) o->end(o->self);
+    free(r->writers);
+    pthread_mutex_destroy(&r->lock);
     return ends;
 }
 

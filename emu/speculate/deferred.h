@@ -6,9 +6,13 @@
  * order is then given the log as if the warps ran, and carries out the reductions: the replay.
  *
  *     log = deferred_log_new(&m, config);     // speculation.c
- *     deferred_log_add(log, cta, warp, ...)   // simd_ownership.c and the hooks of conflict_free.c
+ *     deferred_log_thread(log)                // for each host thread, in order of their numbers, before any adds
+ *     deferred_log_add(log, thread, cta, ...) // simd_ownership.c and the hooks of conflict_free.c
  *     deferred_log_replay(log, ctas)          // now and then, of CTAs that have ended: bounds the log's size
  *     deferred_log_end(log, true)             // the run has ended: the rest
+ *
+ * Several host threads may add events at once, each of CTAs of its own, while one of them replays those of CTAs that have
+ * ended.
  *
  * Invariants: the order's pick() is not called, because the choice makes no difference to it (EMU_DEFER_REDUCTIONS). Events
  * of one warp keep their order. Not in the log: compare-and-swaps, reductions wider than 8 bytes, barriers of some
@@ -41,9 +45,12 @@ enum deferred_kind { DEFERRED_REDUCE, DEFERRED_BARRIER, DEFERRED_FENCE };
 
 /* m: the launch with its order. The log lies in the machine's CTA arena, until that is reset. NULL: too many warps. */
 struct deferred_log *deferred_log_new(const struct emu_machine *m, const struct emu_config *config);
-/* Appends an event of a warp of the CTA, to be filled in; `lanes` operands of `width` bytes. NULL: the log is full. */
-struct deferred_event *deferred_log_add(struct deferred_log *r, const struct emu_cta *c, u32 warp,
-                                        u32 lanes, u32 width);
+/* One more host thread will add events; the first is number 0. */
+void deferred_log_thread(struct deferred_log *r);
+/* Appends an event of a warp of the CTA, to be filled in by the host thread that runs it; `lanes` operands of `width`
+ * bytes. NULL: the log is full. */
+struct deferred_event *deferred_log_add(struct deferred_log *r, u32 thread, const struct emu_cta *c,
+                                        u32 warp, u32 lanes, u32 width);
 static inline u64 *deferred_addresses(struct deferred_event *e)
 {
     return (u64 *)(void *)(e + 1);

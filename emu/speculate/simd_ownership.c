@@ -36,7 +36,7 @@ static inline bool store_once(struct conflict_free *p, struct tagged_allocation 
                               u32 words)
 {
     u32 *const of = b->of_chunk + chunk, had = *of, bits = words << 1;
-    if (!had) undo_log_save(p, b, chunk * TAG_CHUNK, TAG_CHUNK);
+    if (!had) undo_log_save(p, b->record, chunk * TAG_CHUNK, TAG_CHUNK);
     *of = TAG_ONCE | had | bits;
     return had & bits;
 }
@@ -71,7 +71,7 @@ static inline void divide(struct conflict_free *p, struct tagged_allocation *b, 
         for (u32 i = 0; i < TAG_WORDS; i++) marks[i] = all >> (i + 1) & 1 ? TAG_SOMEBODY : 0;
         p->doubt = true;
     }
-    if (changes & ~all) undo_log_save(p, b, chunk * TAG_CHUNK, TAG_CHUNK);
+    if (changes & ~all) undo_log_save(p, b->record, chunk * TAG_CHUNK, TAG_CHUNK);
     b->of_chunk[chunk] = TAG_BY_WORDS | (all & 1) | changes;
 }
 
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) bool mark_chunks(const struct lanes
         kept &= of[i];
     }
     if (most >= TAG_ONCE) return false;
-    if (kind != LOADS && !kept) undo_log_save(l->p, b, offset, size);
+    if (kind != LOADS && !kept) undo_log_save(l->p, b->record, offset, size);
     for (u32 i = 0; i < count; i++) {
         const u32 was = of[i], me = own + step * i;
         bad |= is_bad(was, me, kind);
@@ -147,7 +147,7 @@ static void tell(const struct lanes *l, u64 address, u32 size)
 static inline bool needs_marks(const struct lanes *l, struct tagged_allocation *b)
 {
     struct conflict_free *const p = l->p;
-    b->logged |= l->kind == REDUCES && l->own == LOGGED;
+    if (l->kind == REDUCES && l->own == LOGGED && !b->logged) tagged_log(b);
     if (l->kind == REDUCES && !b->reduced && !p->marked[l->site]) tagged_only_reduce(p, b, l->own);
     if (b->reduced) {
         b->loaded_by[l->site] = true;
@@ -298,7 +298,7 @@ static inline bool store_words_once(struct conflict_free *p, struct tagged_alloc
     }
     if (odd) return store_words_singly(p, b, word, had, m);
     for (u32 i = 0; first && i < LANES; i++)
-        if (!had[i]) undo_log_save(p, b, (u64)chunk[i] * TAG_CHUNK, TAG_CHUNK);
+        if (!had[i]) undo_log_save(p, b->record, (u64)chunk[i] * TAG_CHUNK, TAG_CHUNK);
     put_words(b->of_chunk, chunk, mark, m);
     return true;
 }
@@ -565,7 +565,7 @@ static inline u32 before_cta(const struct conflict_free *p, const struct emu_cta
 static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, u32 size,
                       enum kind kind, u32 mark)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     struct lanes l;
     l.p = p;
     l.cta = g->cta;
@@ -707,7 +707,7 @@ static __attribute__((noinline)) bool mark_words(struct conflict_free *p,
 static inline __attribute__((always_inline)) enum done
 do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     struct tagged_allocation *const b = p->of_site[in->site];
     const struct mem_desc *const v = in->ext;
     if (in->x != 8 || !b || !b->stored || v->width != TAG_WORD || v->count != 1 ||
@@ -738,7 +738,7 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
         if (m == ~0u && o % TAG_CHUNK == 0 && of[0] < TAG_ONCE && of[1] < TAG_ONCE) {
             if (kind == STORES && !(of[0] & of[1] & 1)) {
                 if (o != keep_to) {
-                    if (keep_to > keep) undo_log_save(p, b, keep, (u32)(keep_to - keep));
+                    if (keep_to > keep) undo_log_save(p, b->record, keep, (u32)(keep_to - keep));
                     keep = o;
                 }
                 keep_to = o + ROW_BYTES;
@@ -748,7 +748,7 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
             of[1] = after(of[1], me + half, kind);
         } else bad |= mark_row(p, b, o, m, me, kind);
     }
-    if (keep_to > keep) undo_log_save(p, b, keep, (u32)(keep_to - keep));
+    if (keep_to > keep) undo_log_save(p, b->record, keep, (u32)(keep_to - keep));
     p->failed |= bad != 0;
     if (looks || p->failed) return LOOK;
     if (g->worker->sites) return MARKED;
@@ -759,7 +759,7 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
 /* Loads that need no marks, but are told of. false: it has to be looked at more closely. */
 static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     const struct tagged_allocation *const b = p->of_site[in->site];
     const struct mem_desc *const v = in->ext;
     if (!p->observer || !g->whole || in->x != 8 || !b || b->stored || !b->loaded_by[in->site] ||
@@ -781,7 +781,7 @@ static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
 static inline __attribute__((always_inline)) enum done
 do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind, const u32 step)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     struct tagged_shared *const s = g->cta->marks;
     const u32 room = g->cta->shared_size, base = s->phase << TAG_BITS, next = per_warp(p);
     const u32 *at = (const u32 *)(const void *)(g->r32 + in->a);
@@ -813,18 +813,18 @@ do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind ki
 
 static enum done do_shared_loads(struct emu_group *g, const struct emu_uop *in)
 {
-    return g->worker->machine->conflict_free->by_thread ? do_shared_rows(g, in, LOADS, TAG_NEXT)
-                                                        : do_shared_rows(g, in, LOADS, 0);
+    return g->worker->conflict_free->by_thread ? do_shared_rows(g, in, LOADS, TAG_NEXT)
+                                               : do_shared_rows(g, in, LOADS, 0);
 }
 static enum done do_shared_stores(struct emu_group *g, const struct emu_uop *in)
 {
-    return g->worker->machine->conflict_free->by_thread ? do_shared_rows(g, in, STORES, TAG_NEXT)
-                                                        : do_shared_rows(g, in, STORES, 0);
+    return g->worker->conflict_free->by_thread ? do_shared_rows(g, in, STORES, TAG_NEXT)
+                                               : do_shared_rows(g, in, STORES, 0);
 }
 
 static inline enum done do_shared(struct emu_group *g, const struct emu_uop *in, enum kind kind)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     const struct mem_desc *const v = in->ext;
     if (!p->m->shared_size || !several(p)) return LOOK;
     struct tagged_shared *const s = tagged_shared_of(p, g->cta);
@@ -838,7 +838,7 @@ static inline enum done do_shared(struct emu_group *g, const struct emu_uop *in,
 
 OP(ld_tagged)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     const struct mem_desc *const v = in->ext;
     if (p->is_free[in->site]) return p->failed ? refuse(g, in) : v->plain(g, in);
     const bool shared = v->space == PTX_SPACE_SHARED;
@@ -858,7 +858,7 @@ OP(ld_tagged)
 
 OP(st_tagged)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     const struct mem_desc *const v = in->ext;
     const enum done done = v->space == PTX_SPACE_SHARED ? do_shared(g, in, STORES)
                                                         : do_rows(g, in, STORES);
@@ -921,7 +921,7 @@ static bool mark_logged(struct lanes *l, const struct emu_group *g)
 
 static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *in)
 {
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     const struct atomic_desc *const v = in->ext;
     struct lanes l = {.p = p,
                       .cta = g->cta,
@@ -935,7 +935,7 @@ static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *
         l.mask = g->exec[w];
         if (!l.mask) continue;
         uop_addresses(g, in, w, v->at.space, l.at);
-        struct deferred_event *const e = deferred_log_add(p->log, g->cta, g->first + w,
+        struct deferred_event *const e = deferred_log_add(p->log, p->thread, g->cta, g->first + w,
                                                           emu_lanes_of(l.mask), v->width);
         p->failed |= !e || !mark_logged(&l, g);
         if (p->failed) return refuse(g, in);
@@ -953,14 +953,13 @@ static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *
 OP(red_tagged)
 {
     const struct atomic_desc *const v = in->ext;
-    struct conflict_free *const p = g->worker->machine->conflict_free;
+    struct conflict_free *const p = g->worker->conflict_free;
     if (p->log && v->at.space != PTX_SPACE_SHARED) return log_all(g, in);
     /* There the order has turns, too. */
     p->failed |= p->log && !p->m->program->shared_commutes && p->m->warps_per_cta > 1;
     /* Those of other CTAs are not atomic to it. */
-    g->worker->machine->conflict_free->failed |= g->worker->machine->conflict_free->by_thread &&
-                                                 v->scope < EMU_SCOPE_GPU &&
-                                                 v->at.space != PTX_SPACE_SHARED;
+    g->worker->conflict_free->failed |= g->worker->conflict_free->by_thread &&
+                                        v->scope < EMU_SCOPE_GPU && v->at.space != PTX_SPACE_SHARED;
     touch_all(g, in, v->at.space, v->width, REDUCES, atomic_mark(v));
-    return g->worker->machine->conflict_free->failed ? refuse(g, in) : v->plain(g, in);
+    return g->worker->conflict_free->failed ? refuse(g, in) : v->plain(g, in);
 }

@@ -92,6 +92,11 @@ enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const st
         return EMU_NATIVE;
     }
     if (!k->tagged_sites) classify_reductions(k, n.program);
+    /* No CTA sees what another one does, or the run is rolled back: several host threads may run them. */
+    struct emu_program independent = *n.program;
+    independent.talks = false;
+    n.program = &independent;
+    const u32 threads = footprint ? 1 : e->config.threads;
     n.watched = n.issues = n.yields = false;
     n.wants = 0;
     n.step = EMU_STEP_BLOCK;
@@ -106,10 +111,13 @@ enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const st
         if (k->needs_log && !log) break;
         struct arena *a = arena_new();
         n.conflict_free = conflict_free_new(&n, k->tagged_sites, by_thread, footprint, log);
-        launch_run(&n, &e->config, a, 1, &fault, counts);
+        launch_run(&n, &e->config, a, threads, &fault, counts);
         arena_free(a);
+        /* Host threads may notice too late that they have reached the limit together. */
+        const bool over = e->config.max_instructions &&
+                          n.spent + counts->instructions > e->config.max_instructions;
         const enum conflict_free_result end = conflict_free_end(n.conflict_free,
-                                                                fault.kind != EMU_OK);
+                                                                fault.kind != EMU_OK || over);
         end_log(e, log, m->launch, end == CONFLICT_FREE_COMMITTED);
         cta_arena_reset(e->cta_arena);
         if (end == CONFLICT_FREE_COMMITTED)

@@ -15,6 +15,8 @@
  * tags themselves are written by instructions of their own (ownership.h, simd_ownership.c), which programs lowered with
  * LOWER_TAGGED have.
  *
+ * Speculative runs use several host threads (emu_config.threads); replays and launches under an order use one at a time.
+ *
  * Invariant: memory, output and faults are what the order alone would leave. Not covered: launches whose events are
  * counted, those with observers that ask for all events, clusters, and independent thread scheduling. */
 #ifndef HEDDLE_EMU_SPECULATE_SPECULATION_H
@@ -40,6 +42,8 @@ struct speculation {
     const char *name;
 
     /* -- a speculative run: conflict_free.c ------------------------------------------------------------ */
+    /* A host thread of the launch is about to begin. Called for one after the other, before any runs. */
+    void (*thread_begins)(struct emu_worker *k);
     /* A load or store has found the allocation that its fast path, or one lane, will access. */
     void (*allocation_found)(const struct emu_group *g, const struct emu_uop *in,
                              const struct mem_block *b, bool write);
@@ -48,8 +52,8 @@ struct speculation {
     void (*barrier_arrival)(const struct emu_group *g, u32 id, u32 threads, bool waits);
     /* The barrier is complete; the warps that wait at it have not gone on yet. */
     void (*barrier_complete)(const struct emu_cta *c, u32 id);
-    /* The first `ctas` CTAs of the grid have ended. */
-    void (*ctas_ended)(const struct emu_machine *m, u32 ctas);
+    /* The host thread has run a CTA to its end, and the first `ctas` CTAs of the grid have ended. */
+    void (*ctas_ended)(const struct emu_worker *k, u32 ctas);
 
     /* -- a replay: deferred.c. In place of what the scheduler does for an order ----------------------------- */
     void (*wake)(struct emu_machine *m, const struct emu_warp *who);

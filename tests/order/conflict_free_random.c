@@ -276,7 +276,7 @@ static void begin(void *self, struct emu_machine *m)
 
 enum who { NOBODY, ORDER, OBSERVER, TOLD };
 static void launch(const char *body, const struct kernel *k, enum who who, unsigned group,
-                   struct seen *s, uint32_t *words)
+                   unsigned threads, struct seen *s, uint32_t *words)
 {
     struct arena *arena = arena_new();
     const char *text = emu_ptx(".param .u64 p", body);
@@ -284,7 +284,8 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
     struct diags diags = {.arena = arena, .source = &source};
     struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
     cr_assert(ptx_module_check(m), "%s", text);
-    struct emu *e = emu_new(&(struct emu_config){.sms = 4, .group_warps = group, .threads = 1});
+    struct emu *e = emu_new(
+        &(struct emu_config){.sms = 4, .group_warps = group, .threads = threads});
     char *why = NULL;
     struct emu_image *im = emu_load(e, &m, 1, &why);
     cr_assert(im, "%s", why);
@@ -323,8 +324,8 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
 
 static uint32_t words[WORDS], alone[WORDS], before[WORDS];
 
-/* Whether warps or threads meet. */
-static bool compare(const struct kernel *kernel, unsigned group, uint64_t seed)
+/* Whether warps or threads meet, on so many host threads. */
+static bool compare(const struct kernel *kernel, unsigned group, unsigned threads, uint64_t seed)
 {
     static struct seen s;
     const struct kernel k = *kernel;
@@ -332,19 +333,20 @@ static bool compare(const struct kernel *kernel, unsigned group, uint64_t seed)
     write_kernel(&b, &k);
     bool ok = true, any = false;
     for (uint32_t i = 0; i < WORDS; i++) before[i] = 77 * i;
-    launch(b.data, &k, NOBODY, group, &s, alone);
+    launch(b.data, &k, NOBODY, group, 1, &s, alone);
     for (enum who who = ORDER; who <= TOLD; who++) {
         const bool meets = do_meet(&k, who >= OBSERVER);
         s.begun = 0;
         memcpy(s.words, before, sizeof before);
         memset(told, 0, sizeof told);
-        launch(b.data, &k, who, group, &s, words);
+        launch(b.data, &k, who, group, threads, &s, words);
         any |= meets;
         ok &= s.begun == 2 * meets;
         if (s.begun != 2 * meets)
             cr_expect_fail(
-                "HEDDLE_SEED=%llu: %s, %u of 2 launches are seen to meet, %s\n%u x %u\n%s",
-                (unsigned long long)seed, who == ORDER ? "warps" : "threads", s.begun,
+                "HEDDLE_SEED=%llu, %u host threads: %s, %u of 2 launches are seen to meet, %s\n"
+                "%u x %u\n%s",
+                (unsigned long long)seed, threads, who == ORDER ? "warps" : "threads", s.begun,
                 meets ? "and do" : "and do not", k.grid, k.block, b.data);
         if (!meets) ok &= !memcmp(words, alone, sizeof words);
         if (!meets && who == TOLD) ok &= !memcmp(told, touched, sizeof told);
@@ -359,7 +361,8 @@ static bool compare_random(uint64_t seed)
 {
     uint64_t rng = seed;
     const struct kernel k = make_kernel(&rng);
-    return compare(&k, ONE_OF(&rng, 0, 0, 0, 1, 2), seed);
+    const unsigned group = ONE_OF(&rng, 0, 0, 0, 1, 2);
+    return compare(&k, group, ONE_OF(&rng, 1, 1, 2, 3), seed);
 }
 
 Test(apart_random, meets_where_a_plain_list_says, .timeout = 3000)
@@ -469,7 +472,7 @@ Test(apart_random, meets_where_a_plain_list_says_by_little)
                                  false, true,  false, true,  true,  true, true,  false, true,
                                  true,  false, false, true,  false, true, false, true,  false};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        compare(&rows[i], 0, i);
+        for (unsigned threads = 1; threads < 4; threads++) compare(&rows[i], 0, threads, i);
         cr_expect_eq(do_meet(&rows[i], false), meets[i], "row %zu", i);
     }
 }

@@ -143,7 +143,7 @@ struct kind {
 
 /* What two launches leave. */
 static void launch(const char *body, const char *name, uint64_t seed, bool counted, uint32_t grid,
-                   uint32_t block, unsigned group, uint32_t *words)
+                   uint32_t block, unsigned group, unsigned threads, uint32_t *words)
 {
     const char *text = emu_ptx(".param .u64 p, .param .u64 q", body);
     char *why = NULL;
@@ -152,7 +152,7 @@ static void launch(const char *body, const char *name, uint64_t seed, bool count
     struct orders *orders = orders_new(name, seed, &why);
     cr_assert(orders, "%s", why);
     struct emu *e = emu_new(
-        &(struct emu_config){.sms = 3, .group_warps = group, .threads = 1, .count = counted});
+        &(struct emu_config){.sms = 3, .group_warps = group, .threads = threads, .count = counted});
     struct emu_image *im = emu_load(e, &parsed->module, 1, &why);
     cr_assert(im, "%s", why);
     uint32_t inputs[INPUTS];
@@ -222,14 +222,16 @@ static bool compare(uint64_t seed)
         most = OWN / block < many ? OWN / block : many, grid = 1 + rng_below(&rng, most);
     const unsigned group = groups[rng_below(&rng, 4)];
     const bool may = write_kernel(&b, &rng);
-    launch(b.data, k->order, seed, true, grid, block, 1, want);
-    launch(b.data, k->order, seed, false, grid, block, group, got);
+    const unsigned threads = 1 + rng_below(&rng, 4);
+    launch(b.data, k->order, seed, true, grid, block, 1, 1, want);
+    launch(b.data, k->order, seed, false, grid, block, group, threads, got);
     const bool later = !picks;
     for (uint32_t i = 0; i < WORDS; i++)
         if (want[i] != got[i]) {
-            cr_expect_fail("HEDDLE_SEED=%llu: %s, %u x %u: word %u is %x, not %x\n%s",
-                           (unsigned long long)seed, k->order, grid, block, i, got[i], want[i],
-                           b.data);
+            cr_expect_fail(
+                "HEDDLE_SEED=%llu: %s, %u x %u on %u host threads: word %u is %x, not %x\n%s",
+                (unsigned long long)seed, k->order, grid, block, threads, i, got[i], want[i],
+                b.data);
             break;
         }
     /* Others are left out of all orders if they do not meet (apart.h). */

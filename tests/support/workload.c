@@ -22,10 +22,11 @@ static void after(void *self, const char *kernel, const struct emu_launch *launc
     if (s->executions) s->executions[report->execution]++;
 }
 
-static struct suite_result run_order(const char *name, const struct emu_order *order, bool count,
-                                     bool speculate, struct cuda_watch watch)
+static struct suite_result run_order(const char *name, const struct emu_order *order,
+                                     unsigned threads, bool count, bool speculate,
+                                     struct cuda_watch watch)
 {
-    cuda_device_configure(&(struct emu_config){.threads = 1,
+    cuda_device_configure(&(struct emu_config){.threads = threads,
                                                .timeout = 300,
                                                .count = count,
                                                .no_speculation = !speculate,
@@ -37,13 +38,13 @@ static struct suite_result run_order(const char *name, const struct emu_order *o
     return r;
 }
 
-static struct suite_result run(const char *name, const char *order, uint64_t seed, bool count,
-                               bool speculate, struct cuda_watch watch)
+static struct suite_result run(const char *name, const char *order, uint64_t seed, unsigned threads,
+                               bool count, bool speculate, struct cuda_watch watch)
 {
     char *why;
     struct orders *o = orders_new(order, seed, &why);
     cr_assert(o, "%s", why);
-    struct suite_result r = run_order(name, orders_get(o), count, speculate, watch);
+    struct suite_result r = run_order(name, orders_get(o), threads, count, speculate, watch);
     orders_free(o);
     return r;
 }
@@ -53,7 +54,8 @@ struct suite_result workload_run_order(const char *name, const struct emu_order 
 {
     struct seen seen = {digest, executions};
     *digest = 0;
-    return run_order(name, order, false, true, (struct cuda_watch){.self = &seen, .after = after});
+    return run_order(name, order, 1, false, true,
+                     (struct cuda_watch){.self = &seen, .after = after});
 }
 
 struct suite_result workload_run(const char *name, const char *order, uint64_t seed,
@@ -68,7 +70,17 @@ struct suite_result workload_run_with(const char *name, const char *order, uint6
 {
     struct seen seen = {digest, executions};
     *digest = 0;
-    return run(name, order, seed, false, speculate,
+    return run(name, order, seed, 1, false, speculate,
+               (struct cuda_watch){.self = &seen, .after = after});
+}
+
+struct suite_result workload_run_on(unsigned threads, const char *name, const char *order,
+                                    uint64_t seed, uint64_t *digest,
+                                    uint64_t executions[EMU_EXECUTION_COUNT])
+{
+    struct seen seen = {digest, executions};
+    *digest = 0;
+    return run(name, order, seed, threads, false, true,
                (struct cuda_watch){.self = &seen, .after = after});
 }
 
@@ -103,7 +115,7 @@ static void add_up(void *self, const char *kernel, const struct emu_launch *laun
 uint64_t workload_count(const char *name, const char *order, const char *number)
 {
     struct count c = {.name = number};
-    const struct suite_result r = run(name, order, 1, true, true,
+    const struct suite_result r = run(name, order, 1, 1, true, true,
                                       (struct cuda_watch){.self = &c, .after = add_up});
     cr_expect(r.passed, "%s, %s: %s", name, order, r.message);
     return c.value;

@@ -16,6 +16,10 @@ struct suite_result workload_run(const char *name, const char *order, uint64_t s
 struct suite_result workload_run_with(const char *name, const char *order, uint64_t seed,
                                       bool speculate, uint64_t *digest,
                                       uint64_t executions[EMU_EXECUTION_COUNT]);
+/* The same with speculation on so many host threads. */
+struct suite_result workload_run_on(unsigned threads, const char *name, const char *order,
+                                    uint64_t seed, uint64_t *digest,
+                                    uint64_t executions[EMU_EXECUTION_COUNT]);
 /* The same under an order of the caller's. */
 struct suite_result workload_run_order(const char *name, const struct emu_order *order,
                                        uint64_t *digest, uint64_t executions[EMU_EXECUTION_COUNT]);

@@ -23,7 +23,14 @@ static const char ptx[] =
     " ld.global.u32 %r6, [%rd4]; mul.lo.u32 %r7, %r6, %r1; st.global.u32 [%rd4], %r7;\n"
     " red.shared.add.u32 [part], %r7; bar.sync 0;\n"
     " @!%p bra done;\n ld.shared.u32 %r8, [part]; red.global.add.u32 [%rd2], %r8;\n"
-    "done:\n ret;\n}\n";
+    "done:\n ret;\n}\n"
+    /* floats, whose sum dab defers: small integers, so that their order makes no difference */
+    ".visible .entry add(.param .u64 at, .param .u64 total)\n{\n"
+    " .reg .b32 %r<5>; .reg .f32 %f; .reg .b64 %rd<5>;\n"
+    " ld.param.u64 %rd1, [at]; ld.param.u64 %rd2, [total];\n"
+    " mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x;\n"
+    " mad.lo.u32 %r1, %r3, %r4, %r2; mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd1, %rd3;\n"
+    " cvt.rn.f32.u32 %f, %r1; red.global.add.f32 [%rd2], %f; st.global.f32 [%rd4], %f; ret;\n}\n";
 
 static const char bad[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
                           ".entry k()\n{\n .reg .b32 %r1;\n add.u33 %r1, %r1, 1;\n ret;\n}\n";
@@ -106,6 +113,16 @@ static void run(unsigned user, const struct heddle_device_options *o)
         TRUE(!r.fault && r.findings == 0);
         for (uint32_t i = 0; i < N; i++) expected += values[i] *= factor;
     }
+    const uint64_t floats = heddle_device_alloc(d, N * 4, "floats"),
+                   float_total = heddle_device_alloc(d, 4, "float total");
+    const float zero = 0;
+    float f = 0;
+    TRUE(heddle_device_write(d, float_total, &zero, sizeof zero));
+    struct heddle_run r = heddle_device_launch(d, "add", grid, block, 0,
+                                               (uint64_t[]){floats, float_total}, 2);
+    TRUE(!r.fault && r.findings == 0);
+    TRUE(heddle_device_read(d, &f, float_total, sizeof f));
+    TRUE(f == N * (N - 1) / 2);
     uint32_t got[N];
     TRUE(heddle_device_read(d, got, at, sizeof got));
     TRUE(memcmp(got, values, sizeof got) == 0);
