@@ -13,17 +13,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static int run(const char *format, const char *output, const struct observed_words *words)
+static int run(const char *format, const struct access_trace_filter *filter, const char *output,
+               const struct observed_words *words)
 {
     struct event_stream *events = event_stream_new();
     if (!events) return usage_error("trace record", "no memory: %s", strerror(errno));
     int status = EXIT_FINE;
-    FILE *f = fopen(output, "wb"); /* an error is known before the run */
-    if (!f || fclose(f) != 0)
+    const bool folder = strcmp(format, "accelsim") == 0;
+    FILE *f = folder ? NULL : fopen(output, "wb"); /* an error is known before the run */
+    if (!folder && (!f || fclose(f) != 0))
         status = usage_error("trace record", "cannot write '%s': %s", output, strerror(errno));
-    if (status == EXIT_FINE && !run_observer_want_accesses(events, format, output))
-        status = usage_error("trace record", "--format is hdt, memtrace1 or memtrace3, not '%s'",
-                             format);
+    if (status == EXIT_FINE && !run_observer_want_accesses(events, format, filter, output))
+        status = usage_error("trace record",
+                             "--format is hdt, memtrace1, memtrace3 or accelsim, not '%s'", format);
     if (status == EXIT_FINE) status = observed_run("trace record", words, events);
     const struct event_totals *totals = event_stream_totals(events);
     if (status == EXIT_FINE && totals->bad_recording) status = EXIT_INPUT;
@@ -35,18 +37,21 @@ static int run(const char *format, const char *output, const struct observed_wor
     return status;
 }
 
-int trace_accesses(const char *format, const char *output, int argc, char **argv)
+int trace_accesses(const char *format, const struct access_trace_filter *filter, const char *output,
+                   int argc, char **argv)
 {
+    static const char *const own_options[] = {"--format", "--output", "-o",
+                                              "--launch", "--cta",    "--space"};
     struct arena *arena = arena_new();
     struct observed_words words;
     observed_words_begin(&words, arena_array(arena, char *, (size_t)argc + 2), "trace record");
     for (int i = 1; i < argc && argv[i]; i++) {
-        const char *own = option_value(argv, &i, "--format");
-        if (!own && argv[i]) own = option_value(argv, &i, "--output");
-        if (!own && argv[i]) own = option_value(argv, &i, "-o");
+        const char *own = NULL;
+        for (size_t k = 0; !own && argv[i] && k < sizeof own_options / sizeof *own_options; k++)
+            own = option_value(argv, &i, own_options[k]);
         if (!own && argv[i]) observed_words_add(&words, argc, argv, &i);
     }
-    const int status = run(format, output, &words);
+    const int status = run(format, filter, output, &words);
     arena_free(arena);
     return status;
 }

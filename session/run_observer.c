@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ACCESS_TRACE_VARIABLE "HEDDLE_ACCESS_TRACE" /* "memtrace3:/path" */
+#define ACCESS_TRACE_VARIABLE                                                                      \
+    "HEDDLE_ACCESS_TRACE" /* "memtrace3,0-9,0-4294967295,0:/path": launches, CTAs, space */
 
 struct run_observer {
     struct event_stream *events;
@@ -35,15 +36,17 @@ static const char *name_of(const char *text, enum access_trace_format *format)
     return NULL;
 }
 
-bool run_observer_want_accesses(struct event_stream *s, const char *format, const char *path)
+bool run_observer_want_accesses(struct event_stream *s, const char *format,
+                                const struct access_trace_filter *f, const char *path)
 {
     enum access_trace_format known;
     const char *end = name_of(format, &known);
     if (!end || *end) return false;
-    const size_t size = strlen(format) + strlen(path) + 2;
+    const size_t size = strlen(format) + strlen(path) + 64;
     char *value = malloc(size);
     if (!value) abort();
-    (void)snprintf(value, size, "%s:%s", format, path);
+    (void)snprintf(value, size, "%s,%u-%u,%u-%u,%u:%s", format, f->launch[0], f->launch[1],
+                   f->cta[0], f->cta[1], f->space, path);
     (void)setenv(ACCESS_TRACE_VARIABLE, value, 1);
     free(value);
     event_stream_want(s, EVENTS_ACCESSES);
@@ -55,8 +58,12 @@ static struct access_trace *open_accesses(const struct event_stream *s)
     const char *text = getenv(ACCESS_TRACE_VARIABLE);
     enum access_trace_format format;
     if (!event_stream_wants(s, EVENTS_ACCESSES) || !text) return NULL;
-    const char *end = name_of(text, &format);
-    return end && *end == ':' ? access_trace_new(end + 1, format) : NULL;
+    struct access_trace_filter f = access_trace_all;
+    const char *end = name_of(text, &format), *path = end ? strchr(end, ':') : NULL;
+    if (!path || sscanf(end, ",%u-%u,%u-%u,%hhu:", &f.launch[0], &f.launch[1], &f.cta[0], &f.cta[1],
+                        &f.space) != 5)
+        return NULL;
+    return access_trace_new(path + 1, format, &f);
 }
 
 struct run_observer *run_observer_open(struct event_stream *s)

@@ -1,7 +1,7 @@
 /* session/run_observer.h: the observer that the command line asked for in the process that runs kernels: of
  * `heddle communication`, of `heddle trace record --format memtrace3`, or of `heddle run --locks`.
  *
- *     run_observer_want_accesses(s, "memtrace3", path);        // in the process that starts the run, or
+ *     run_observer_want_accesses(s, "memtrace3", &filter, path);        // in the process that starts the run, or
  *     event_stream_want(s, communication_log_wish(unit));
  *
  *     struct run_observer *o = run_observer_open(s);           // in the process that runs
@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct access_trace_filter;
 struct emu;
 struct emu_launch;
 struct event_stream;
@@ -24,7 +25,8 @@ struct run_observer;
 
 /* Asks for a file of determinism/record/access_trace.h. Sets HEDDLE_ACCESS_TRACE for the processes that are started
  * now. false: there is no such format. */
-bool run_observer_want_accesses(struct event_stream *s, const char *format, const char *path);
+bool run_observer_want_accesses(struct event_stream *s, const char *format,
+                                const struct access_trace_filter *filter, const char *path);
 
 struct run_observer *run_observer_open(struct event_stream *s); /* NULL: none is wanted */
 void run_observer_device(struct run_observer *o, struct emu *e);

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "determinism/record/access_trace.h"
 
+#include "determinism/record/accelsim_trace.h"
 #include "emu/atomic.h"
 #include "emu/order.h"
 #include "ptx/ptx.h"
@@ -12,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const access_trace_format_names[] = {"memtrace1", "memtrace3"};
+const char *const access_trace_format_names[] = {"memtrace1", "memtrace3", "accelsim"};
+const char *const access_trace_space_names[] = {"global", "shared", "local"};
+const struct access_trace_filter access_trace_all = {.launch = {0, UINT32_MAX},
+                                                     .cta = {0, UINT32_MAX}};
 
 enum {
     RECORD_BYTES = 24,
@@ -42,6 +46,10 @@ struct access_trace {
     struct emu_observer observer;
     char *path;
     enum access_trace_format format;
+    struct access_trace_filter filter;
+    struct accelsim_trace *accelsim; /* of that format; then all else is unused */
+    uint32_t launches;               /* that have begun */
+    bool off;                        /* the launch is not recorded */
     uint32_t stream;
     struct stream_file *files, *now;
     struct emu_machine *machine;
@@ -197,8 +205,10 @@ static uint8_t kind_of(const struct access_trace *t, const struct emu_access *a)
 
 static void access(void *self, const struct emu_access *a)
 {
+    static const uint8_t spaces[] = {PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_LOCAL};
     struct access_trace *t = self;
-    if (a->space != PTX_SPACE_GLOBAL || a->retry) return;
+    if (t->off || a->space != spaces[t->filter.space] || a->retry) return;
+    if (a->who->cta < t->filter.cta[0] || a->who->cta > t->filter.cta[1]) return;
     if (!t->cta_known || t->cta != a->who->cta) {
         uint32_t thread[3];
         emu_machine_thread(t->machine, a->who->cta, 0, t->cta_index, thread);
@@ -229,6 +239,9 @@ static void begin(void *self, struct emu_machine *m)
     struct access_trace *t = self;
     t->machine = m;
     t->cta_known = false;
+    t->off = t->launches < t->filter.launch[0] || t->launches > t->filter.launch[1];
+    t->launches++;
+    if (t->off) return;
     t->now = file_of_stream(t);
     write_head(t, emu_machine_kernel(m));
 }
@@ -237,19 +250,24 @@ static void end(void *self)
 {
     static const uint8_t end_of_trace[RECORD_BYTES];
     struct access_trace *t = self;
+    if (t->off) return;
     write_run(t);
     if (t->format == ACCESS_TRACE_THESIS) write_bytes(t, end_of_trace, sizeof end_of_trace);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------- */
 
-struct access_trace *access_trace_new(const char *path, enum access_trace_format format)
+struct access_trace *access_trace_new(const char *path, enum access_trace_format format,
+                                      const struct access_trace_filter *filter)
 {
     struct access_trace *t = calloc(1, sizeof *t);
     if (!t) abort();
     t->path = strdup(path);
     if (!t->path) abort();
     t->format = format;
+    t->filter = *filter;
+    if (format == ACCESS_TRACE_ACCELSIM)
+        t->accelsim = accelsim_trace_new(path, filter->launch[0], filter->launch[1]);
     t->observer = (struct emu_observer){
         .self = t, .ignores_data = true, .begin = begin, .access = access, .end = end};
     return t;
@@ -258,11 +276,12 @@ struct access_trace *access_trace_new(const char *path, enum access_trace_format
 void access_trace_stream(struct access_trace *t, uint32_t stream)
 {
     t->stream = stream;
+    if (t->accelsim) accelsim_trace_stream(t->accelsim, stream);
 }
 
 const struct emu_observer *access_trace_observer(struct access_trace *t)
 {
-    return &t->observer;
+    return t->accelsim ? accelsim_trace_observer(t->accelsim) : &t->observer;
 }
 
 const char *access_trace_end(struct access_trace *t)
@@ -274,6 +293,7 @@ const char *access_trace_end(struct access_trace *t)
         free(f->path);
         free(f);
     }
+    if (t->accelsim) t->wrong = accelsim_trace_end(t->accelsim);
     const bool wrong = t->wrong;
     if (wrong) (void)snprintf(text, sizeof text, "%s", t->wrong);
     free(t->wrong);

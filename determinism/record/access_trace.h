@@ -1,12 +1,12 @@
 /* determinism/record/access_trace.h: an observer that writes every access of global memory to a file, in the formats of
  * the tracer of Rieber's thesis, so that tools for these read Heddle's runs.
  *
- *     struct access_trace *t = access_trace_new("app.trc", ACCESS_TRACE_V3);
+ *     struct access_trace *t = access_trace_new("app.trc", ACCESS_TRACE_V3, &access_trace_all);
  *     access_trace_stream(t, 2);                       // the stream of the launches from now on; 0 at first
  *     ... launches with access_trace_observer(t) among their observers
  *     const char *why = access_trace_end(t);           // NULL: all is written
  *
- * There is one record for each lane of each access of global memory, atomics and reductions included, in the order in
+ * There is one record for each lane of each access of global memory (or of the filter's space), atomics and reductions included, in the order in
  * which warps issue them. Textures and surfaces count as loads and stores. Other state spaces are left out. A record
  * has the SM, the kind, the size in bytes, the address and the CTA.
  *
@@ -14,7 +14,9 @@
  * "app-2.trc". Files that are there are replaced when the first launch of their stream begins. Numbers are
  * little-endian on every host. Nothing is kept in memory but a buffer for each stream.
  *
- * docs/formats.md describes the bytes of both formats. */
+ * ACCESS_TRACE_ACCELSIM writes a folder of another format (accelsim_trace.h), of which the filter of launches alone holds.
+ *
+ * docs/formats.md describes the bytes of the formats. */
 #ifndef HEDDLE_DETERMINISM_RECORD_ACCESS_TRACE_H
 #define HEDDLE_DETERMINISM_RECORD_ACCESS_TRACE_H
 
@@ -25,11 +27,28 @@ struct emu_observer;
 enum access_trace_format {
     ACCESS_TRACE_THESIS, /* "memtrace1": figures 5.2 and 5.3 of the thesis */
     ACCESS_TRACE_V3, /* "memtrace3": version 3 of cuda-memtrace, which joins adjacent accesses */
+    ACCESS_TRACE_ACCELSIM, /* "accelsim": a folder of traces for Accel-Sim */
     ACCESS_TRACE_FORMATS
 };
 extern const char *const access_trace_format_names[ACCESS_TRACE_FORMATS];
 
-struct access_trace *access_trace_new(const char *path, enum access_trace_format format);
+enum access_trace_space {
+    ACCESS_TRACE_GLOBAL,
+    ACCESS_TRACE_SHARED,
+    ACCESS_TRACE_LOCAL,
+    ACCESS_TRACE_SPACES
+};
+extern const char *const access_trace_space_names[ACCESS_TRACE_SPACES]; /* "global" */
+
+struct access_trace_filter { /* what is recorded */
+    uint32_t launch[2];      /* the first and the last, from 0 */
+    uint32_t cta[2];         /* likewise, by linear index */
+    uint8_t space;           /* enum access_trace_space */
+};
+extern const struct access_trace_filter access_trace_all; /* of global memory */
+
+struct access_trace *access_trace_new(const char *path, enum access_trace_format format,
+                                      const struct access_trace_filter *filter);
 void access_trace_stream(struct access_trace *t, uint32_t stream);
 const struct emu_observer *access_trace_observer(struct access_trace *t);
 /* Closes the files and frees the trace. The result is the first error ("'app.trc': No space left on device"), good until

@@ -14,6 +14,7 @@
 #include "emu/device/check.h"
 #include "emu/device/child_grids.h"
 #include "emu/files.h"
+#include "emu/machine_code.h"
 #include "emu/measure/cache.h"
 #include "emu/measure/count.h"
 #include "emu/measure/report.h"
@@ -363,6 +364,21 @@ static u64 digest_of(u64 h, const void *data, size_t n)
     const u8 *p = data;
     for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * UINT64_C(0x100000001b3);
     return h;
+}
+
+const struct trace_code *emu_machine_code(struct emu_machine *m)
+{
+    struct emu_program *p = (struct emu_program *)m->program;
+    if (!p->traced) p->traced = trace_code_new(m->loaded->arena, p);
+    return p->traced;
+}
+
+struct emu_machine_size emu_machine_size(const struct emu_machine *m)
+{
+    struct emu_machine_size s = {.shared = m->shared_own};
+    memcpy(s.grid, m->launch->grid, sizeof s.grid);
+    memcpy(s.block, m->launch->block, sizeof s.block);
+    return s;
 }
 
 void emu_machine_identity(struct emu_machine *m, struct emu_identity *out)

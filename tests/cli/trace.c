@@ -94,7 +94,47 @@ Test(trace_command, accesses_are_recorded_in_the_thesis_s_formats)
     cr_assert(stat(path, &st) == 0);
     cr_expect(st.st_size > 10 + 2 * 8 && st.st_size < 2 * 3 * 262144);
     char *said = command_heddle("trace record --format x suite:saxpy -o %s/a.trc", 2);
-    cr_expect(strstr(said, "--format is hdt, memtrace1 or memtrace3, not 'x'") != NULL, "%s", said);
+    cr_expect(strstr(said, "--format is hdt, memtrace1, memtrace3 or accelsim, not 'x'") != NULL,
+              "%s", said);
     free(said);
     free(command_heddle("trace record --format memtrace3 suite:saxpy -o %s/none/a.trc", 2));
+}
+
+/* A column of 32 floats in shared memory and a row of global memory: what is chosen is recorded. */
+Test(trace_command, launches_ctas_and_spaces_are_chosen)
+{
+    static const struct {
+        const char *options;
+        size_t kernels, records; /* of a lane */
+    } cases[] = {
+        /* 512 x 512 elements, loaded and stored, in three launches */
+        {"--launch 1", 1, 2 * 512 * 512},
+        {"--launch 0-1 --cta 3", 2, 2 * 2 * 1024},
+        {"--launch 2 --cta 0-1 --space shared", 1, 2 * 2 * 1024},
+        {"--launch 2-9 --cta 0-1 --space local", 1, 0},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        char words[300];
+        snprintf(words, sizeof words,
+                 "trace record suite:transpose_tiled --format memtrace1 %s -o %%s/a.trc 2>&1",
+                 cases[i].options);
+        free(command_heddle(words, 0));
+        int status;
+        char *size = command_output("wc -c < %s/a.trc", &status);
+        /* "\x18\n", then for each launch its name and LF, records and a record of zeros */
+        const size_t want = 2 + cases[i].kernels * (sizeof "transpose_tiled" + 24) +
+                            24 * cases[i].records;
+        cr_expect(eq(sz, (size_t)atoll(size), want), "%s", cases[i].options);
+        free(size);
+    }
+}
+
+Test(trace_command, what_cannot_be_chosen_is_refused)
+{
+    static const char *const words[] = {
+        "trace record suite:saxpy --launch 1 -o %s/a 2>&1",
+        "trace record suite:saxpy --format accelsim --cta 1 -o %s/a 2>&1",
+        "trace record suite:saxpy --format memtrace3 --cta 3-1 -o %s/a 2>&1",
+        "trace record suite:saxpy --format memtrace3 --space texture -o %s/a 2>&1"};
+    for (size_t i = 0; i < 4; i++) free(command_heddle(words[i], 2));
 }

@@ -201,7 +201,7 @@ static void check_format(enum access_trace_format format)
     (void)snprintf(path, sizeof path, "/tmp/heddle-accesses-%d.t.trc", (int)getpid());
     (void)snprintf(other, sizeof other, "/tmp/heddle-accesses-%d.t-7.trc", (int)getpid());
     set_up(&b);
-    struct access_trace *t = access_trace_new(path, format);
+    struct access_trace *t = access_trace_new(path, format, &access_trace_all);
     launch(&b, t, 0, 3, 2, 1);
     access_trace_stream(t, 7);
     launch(&b, t, 1, 1, 1, 1);
@@ -239,10 +239,10 @@ Test(access_trace, what_cannot_be_written_is_said)
 {
     struct bench b;
     set_up(&b);
-    struct access_trace *t = access_trace_new("/dev/full", ACCESS_TRACE_V3);
+    struct access_trace *t = access_trace_new("/dev/full", ACCESS_TRACE_V3, &access_trace_all);
     launch(&b, t, 0, 1, 1, 1);
     cr_expect(eq(str, (char *)access_trace_end(t), "'/dev/full': No space left on device"));
-    t = access_trace_new("/none/x.trc", ACCESS_TRACE_THESIS);
+    t = access_trace_new("/none/x.trc", ACCESS_TRACE_THESIS, &access_trace_all);
     launch(&b, t, 0, 1, 1, 1);
     cr_expect(eq(str, (char *)access_trace_end(t), "'/none/x.trc': No such file or directory"));
     tear_down(&b);

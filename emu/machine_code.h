@@ -1,0 +1,19 @@
+/* emu/machine_code.h: the code of a running launch, for observers: its instructions by pc, as traces have them. */
+#ifndef HEDDLE_EMU_MACHINE_CODE_H
+#define HEDDLE_EMU_MACHINE_CODE_H
+
+#include "emu/trace.h"
+
+struct emu_machine;
+
+/* insts[pc] is the instruction of emu_observer.issue and emu_access.pc. For begin() of an observer; valid as long as the
+ * module is loaded. */
+const struct trace_code *emu_machine_code(struct emu_machine *m);
+
+/* Its grid and block, and the bytes of shared memory of a CTA. */
+struct emu_machine_size {
+    uint32_t grid[3], block[3], shared;
+};
+struct emu_machine_size emu_machine_size(const struct emu_machine *m);
+
+#endif
