@@ -96,7 +96,8 @@ enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const st
     struct emu_program independent = *n.program;
     independent.talks = false;
     n.program = &independent;
-    const u32 threads = footprint ? 1 : e->config.threads;
+    /* The replay of a log does not keep up with several host threads that fill it. */
+    const u32 threads = footprint || k->needs_log ? 1 : e->config.threads;
     n.watched = n.issues = n.yields = false;
     n.wants = 0;
     n.step = EMU_STEP_BLOCK;
