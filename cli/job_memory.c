@@ -3,6 +3,9 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "emu/emu.h"
+#include "emu/memory.h"
+#include "library/device.h"
 
 #include <inttypes.h>
 
@@ -45,6 +48,9 @@ bool runner_place(struct runner *r, struct job_buffer *b)
     if (!count(r, b, size)) return false;
     if (b->variable) return true;
     b->address = heddle_device_alloc(r->device, b->count * b->type->bytes, b->label);
+    /* Without a `fill` it is as with `zero`: these zeros are its initial values. */
+    if (b->address)
+        mem_mark_written(emu_memory(device_emu(r->device)), b->address, b->count * b->type->bytes);
     if (b->address) return true;
     r->outside = true;
     diag_error(d, b->where.at, b->where.length,

@@ -4,7 +4,8 @@
  * stores become visible is chosen by determinism/views/views.h. docs/random.md describes the order for its users.
  *
  * Invariants. Every choice of a launch is drawn from one generator, in the order in which its one host thread asks: the
- * seed and the launch's number determine the run. Launches that the order does not see (EMU_SKIP_IF_CONFLICT_FREE) change
+ * seed and the launch's number determine the run. What memory holds that nothing has written is not drawn: it is a hash
+ * of the seed and the place (emu_order.unwritten). Launches that the order does not see (EMU_SKIP_IF_CONFLICT_FREE) change
  * nothing for others. Loads never see a value that the memory model does not allow. */
 #include "determinism/random.h"
 
@@ -328,6 +329,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES |
                                            (r->options.shared ? EMU_WANT_SHARED : 0u),
                                   .step = EMU_STEP_EVENT,
+                                  .unwritten = r->options.uninitialised ? ~r->seed | 1 : 0,
                                   .fast = &fast,
                                   .begin = begin,
                                   .pick = pick,
@@ -356,6 +358,7 @@ static const char *const strategies[] = {"any", "uniform",  "pct",       "bursty
 static_assert(sizeof strategies / sizeof *strategies == RANDOM_STRATEGIES + 1, "each has a name");
 
 static const char *const models[] = {"ptx", "sc", "tso", NULL};
+static const char *const contents[] = {"zero", "random", NULL};
 
 static const struct order_option option_list[] = {
     {"strategy",
@@ -378,6 +381,10 @@ static const struct order_option option_list[] = {
     {"shared",
      "warps are switched at loads and stores of shared memory, which may be late and stale, too",
      offsetof(struct random_options, shared), .words = order_off_on, .preset = 1},
+    {"uninitialised",
+     "what memory holds that nothing has written: bytes drawn from the seed (allocations, shared and local memory), or "
+     "zeros, as under every other order",
+     offsetof(struct random_options, uninitialised), .words = contents, .preset = 1},
 };
 
 const struct order_kind random_kind = {

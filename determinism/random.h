@@ -44,6 +44,7 @@ struct random_options { /* as struct order_option wants them */
     uint32_t stale_strong; /* else strong loads are never stale */
     uint32_t scopes;       /* else each scope is that of the GPU */
     uint32_t shared;       /* else plain accesses of shared memory are made at once, in long runs */
+    uint32_t uninitialised; /* what nothing has written is drawn from the seed, else zeros */
 };
 /* Its options, and how orders.h makes one. */
 extern const struct order_kind random_kind;

@@ -200,6 +200,10 @@ struct emu_order {
     bool stack_only;  /* not with independent thread scheduling: EMU_ITS is refused */
     unsigned wants;   /* enum emu_want; read when a launch begins */
     uint8_t step;     /* enum emu_step; likewise */
+    /* Not 0: memory that nothing has written holds bytes drawn from this number: allocations, the shared memory of a CTA,
+     * the local memory of a kernel's frame. They depend on this number and on where they are, not on what the order
+     * draws. Of emu_config.order; read when the device is made. 0: it holds zeros. */
+    uint64_t unwritten;
     void (*begin)(void *self, struct emu_machine *m);
     /* Chooses one of `count` > 0 ready warps: returns its index and sets *burst to the units (`step`) that it may issue.
      * The warp may stop earlier: it waits, sleeps or ends. A negative result chooses none; then idle() must make one

@@ -10,8 +10,10 @@
 #include "emu/emu.h"
 #include "emu/files.h"
 #include "emu/gpu.h"
+#include "emu/order.h"
 #include "emu/profile.h"
 #include "emu/suppress.h"
+#include "emu/unwritten.h"
 #include "model/gpu_file.h"
 #include "session/run_observer.h"
 
@@ -148,7 +150,9 @@ const char *heddle_device_error(const struct heddle_device *d)
 
 uint64_t heddle_device_alloc(struct heddle_device *d, uint64_t size, const char *name)
 {
-    return emu_alloc(d->emu, size, name);
+    const uint64_t at = emu_alloc(d->emu, size, name);
+    if (at) mem_zero(emu_memory(d->emu), at, size); /* include/heddle.h promises it */
+    return at;
 }
 
 bool heddle_device_release(struct heddle_device *d, uint64_t address)
@@ -322,6 +326,7 @@ void device_set_run_observer(struct heddle_device *d, struct run_observer *o)
 void device_set_order(struct heddle_device *d, const struct emu_order *o)
 {
     d->order = o;
+    if (o) mem_fill_unwritten(emu_memory(d->emu), o->unwritten); /* that of a recording */
 }
 
 const struct emu_order *device_order(const struct heddle_device *d)

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 3, OLDEST_VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
+enum { VERSION = 4, OLDEST_VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
 static const char magic[8] = {'H', 'E', 'D', 'D', 'L', 'R', 'E', 'C'};
 #define CHECK_START UINT64_C(0xcbf29ce484222325)
 
@@ -330,6 +330,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
                                   .name = in->name,
                                   .wants = in->wants,
                                   .step = in->step,
+                                  .unwritten = in->unwritten,
                                   .fast = in->fast && in->fast->wants ? &record_fast : NULL,
                                   .begin = record_begin,
                                   .pick = in->pick ? record_pick : NULL,
@@ -346,6 +347,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
     put_text(r, name);
     put(r, in->wants);
     put(r, in->step);
+    put(r, in->unwritten);
     put(r, (in->pick ? 1u : 0) | (in->place ? 2u : 0) | (in->access ? 4u : 0) |
                (in->sync ? 8u : 0) | (in->idle ? 16u : 0) | (in->quiesce ? 32u : 0));
     return r;
@@ -753,7 +755,9 @@ struct player *player_new(FILE *in, char **why)
         refuse(p, "the recording has version %llu, and this reads versions %d to %d",
                (unsigned long long)version, OLDEST_VERSION, VERSION);
     get_text(p, p->name, sizeof p->name);
-    const uint32_t wants = get_small(p), step = get_small(p), has = get_small(p);
+    const uint32_t wants = get_small(p), step = get_small(p);
+    const uint64_t unwritten = version >= 4 ? get(p) : 0;
+    const uint32_t has = get_small(p);
     if (wants & ~(unsigned)(EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED) ||
         step > EMU_STEP_EVENT || has > 63)
         refuse(p, "the recording is damaged: there is no such order");
@@ -768,6 +772,7 @@ struct player *player_new(FILE *in, char **why)
                                   .name = "replay",
                                   .wants = wants,
                                   .step = (uint8_t)step,
+                                  .unwritten = unwritten,
                                   .begin = play_begin,
                                   .pick = has & 1 ? play_pick : NULL,
                                   .place = has & 2 ? play_place : NULL,

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "emu/emu.h"
+#include "emu/unwritten.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -29,12 +30,15 @@ static bool zeros(const unsigned char *p, size_t n)
     return true;
 }
 
-static bool write_bytes(const unsigned char *bytes, uint64_t size, uint64_t at, int file)
+/* As digests take them: what nothing wrote may be filled (emu_order.unwritten), and counts as zeros. */
+static bool write_bytes(struct emu *e, const struct emu_allocation *a, uint64_t at, int file)
 {
-    for (uint64_t k = 0; bytes && k < size; k += PAGE) {
-        const size_t n = size - k < PAGE ? (size_t)(size - k) : PAGE;
-        if (zeros(bytes + k, n)) continue;
-        if (pwrite(file, bytes + k, n, (off_t)(at + k)) != (ssize_t)n) return false;
+    unsigned char bytes[PAGE];
+    for (uint64_t k = 0; emu_bytes(e, a->address, a->size) && k < a->size; k += PAGE) {
+        const size_t n = a->size - k < PAGE ? (size_t)(a->size - k) : PAGE;
+        mem_digested_bytes(emu_memory(e), a->address + k, bytes, n);
+        if (zeros(bytes, n)) continue;
+        if (pwrite(file, bytes, n, (off_t)(at + k)) != (ssize_t)n) return false;
     }
     return true;
 }
@@ -63,7 +67,7 @@ bool snapshot_write(struct emu *e, const struct buf *printed, uint64_t digest, i
               pwrite(file, b.data, b.size, (off_t)from) == (ssize_t)b.size;
     for (size_t i = 0; i < n && ok; i++) {
         const struct emu_allocation a = emu_allocation_at(e, i);
-        ok = write_bytes(emu_bytes(e, a.address, a.size), a.size, from + at, file);
+        ok = write_bytes(e, &a, from + at, file);
         at += round_up(a.size);
     }
     buf_free(&b);

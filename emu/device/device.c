@@ -9,6 +9,7 @@
 #include "emu/measure/cache.h"
 #include "emu/measure/count.h"
 #include "emu/suppress.h"
+#include "emu/unwritten.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ struct emu *emu_new(const struct emu_config *config)
     e->cta_arena = c->cta_arena ? c->cta_arena : cta_arena_new();
     e->handlers = choose_handlers(c->isa);
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
+    if (c->order) mem_fill_unwritten(e->mem, c->order->unwritten);
     /* Also for races: what one thread frees and another is given is not raced for. */
     if (c->checks & (EMU_CHECK_MEMORY | EMU_CHECK_RACE)) mem_keep_apart(e->mem);
     return e;
@@ -253,7 +255,7 @@ bool emu_copy(struct emu *e, uint64_t to, uint64_t from, uint64_t size)
     const struct emu_memory_observer *o = &e->memory_observer;
     if (!may_write(e, to, size) || !emu_has(e, from, size)) return false;
     if (o->copy) o->copy(o->self, to, from, size);
-    mem_mark_written(e->mem, to, size);
+    mem_copy_written(e->mem, to, from, size);
     for (u64 done = 0, n = 0, m = 0; done < size; done += n) {
         u8 *p = part_at(e, to + done, size - done, &m);
         const u8 *q = part_at(e, from + done, m, &n);

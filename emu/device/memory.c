@@ -11,7 +11,7 @@
  * A block that the host shares has its place among the addresses like any other, but its bytes elsewhere:
  * in pages of its own, which the host sees at the device's address. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise, pread */
-#include "emu/memory.h"
+#include "emu/unwritten.h"
 
 #include "base/buf.h"
 #include "base/rng.h"
@@ -54,6 +54,9 @@ struct mem {
     struct mem_block *released; /* ring of the last ones */
     size_t released_count;      /* ever; the last is at (released_count - 1) % RELEASED_KEPT */
     uint8_t *written;           /* NULL: not tracked */
+    uint8_t *pattern;           /* of memory that nothing wrote; NULL: it begins as zeros */
+    uint64_t seed;              /* of `pattern` */
+    bool marks;                 /* with it mem_mark_lanes marks */
     bool apart;
     uint64_t high;    /* where the blocks that there ever were end */
     bool unified;     /* the host's addresses from MEM_GLOBAL on are kept free */
@@ -283,6 +286,7 @@ void mem_free(struct mem *m)
     if (!m) return;
     munmap(m->base, m->reserved);
     if (m->written) munmap(m->written, span(m) / 8);
+    free(m->pattern);
     free_tree(m, m->root);
     if (m->unified) munmap(address_as_pointer(MEM_GLOBAL), span(m));
     for (size_t i = 0; i < m->released_count && i < RELEASED_KEPT; i++) free_texts(&m->released[i]);
@@ -338,6 +342,12 @@ static void clear(uint8_t *from, uint64_t size)
     }
     memset(from, 0, head);
     memset(from + size - tail, 0, tail);
+}
+
+static void fill_unwritten(const struct mem *m, const struct mem_block *b)
+{
+    if (!m->pattern || b->kind != MEM_OWN || b->variable || b->constant) return;
+    mem_unwritten_bytes(m, b->address, b->host, b->size < MEM_FILLED ? b->size : MEM_FILLED);
 }
 
 /* ---- allocating -------------------------------------------------------------------------------- */
@@ -435,6 +445,7 @@ static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
     if (!block.host) return 0;
     block.address = address + skew;
     insert(m, block);
+    fill_unwritten(m, &block);
     return block.address;
 }
 
@@ -735,9 +746,37 @@ static bool touched(struct pages *p, const uint8_t *at)
     return p->entries[n % 512] >> 62; /* present, or swapped out */
 }
 
-/* What is the host's may be a file's, whose pages are not all here. */
-static uint64_t digest_block(const struct mem_block *b, uint64_t h, struct pages *pages)
+static bool is_written(const struct mem *m, uint64_t address)
 {
+    const uint64_t at = address - MEM_GLOBAL;
+    return m->written[at / 8] >> at % 8 & 1;
+}
+
+/* The bytes of a piece of a block, those that nothing wrote as zeros: `p` itself, or copied to `to`. */
+static const uint8_t *written_bytes(const struct mem *m, uint64_t address, const uint8_t *p,
+                                    size_t size, uint8_t *to)
+{
+    const uint64_t from = address - MEM_GLOBAL;
+    bool all = from % 8 == 0 && size % 8 == 0;
+    for (size_t i = 0; all && i < size / 8; i++) all = m->written[from / 8 + i] == 0xff;
+    if (all) return p;
+    for (size_t i = 0; i < size; i++) to[i] = is_written(m, address + i) ? p[i] : 0;
+    return to;
+}
+
+void mem_digested_bytes(const struct mem *m, uint64_t address, uint8_t *to, size_t size)
+{
+    const struct mem_block *b = mem_find(m, address, size);
+    const uint8_t *p = b ? b->host + (address - b->address) : NULL;
+    if (p && m->pattern && b->kind == MEM_OWN) p = written_bytes(m, address, p, size, to);
+    if (p && p != to) memcpy(to, p, size);
+}
+
+/* What is the host's may be a file's, whose pages are not all here. */
+static uint64_t digest_block(const struct mem *m, const struct mem_block *b, uint64_t h,
+                             struct pages *pages)
+{
+    uint8_t bytes[CHUNK];
     h = step(step(h, b->address), b->size);
     uint64_t end = b->kind == MEM_RESERVED ? b->address : b->address + b->size;
     for (uint64_t at = b->address, next; at < end; at = next) {
@@ -745,18 +784,21 @@ static uint64_t digest_block(const struct mem_block *b, uint64_t h, struct pages
         if (next > end) next = end;
         const uint8_t *p = b->host + (at - b->address);
         if (b->kind != MEM_ADOPTED && !touched(pages, p)) continue;
+        if (m->pattern && b->kind == MEM_OWN)
+            p = written_bytes(m, at, p, (size_t)(next - at), bytes);
         uint64_t chunk = hash_chunk(p, (size_t)(next - at));
         if (chunk) h = step(step(h, at), chunk);
     }
     return h;
 }
 
-static uint64_t digest_tree(const struct node *n, uint64_t h, struct pages *pages)
+static uint64_t digest_tree(const struct mem *m, const struct node *n, uint64_t h,
+                            struct pages *pages)
 {
     if (!n) return h;
-    h = digest_tree(n->left, h, pages);
-    h = digest_block(&n->block, h, pages);
-    return digest_tree(n->right, h, pages);
+    h = digest_tree(m, n->left, h, pages);
+    h = digest_block(m, &n->block, h, pages);
+    return digest_tree(m, n->right, h, pages);
 }
 
 uint64_t mem_digest(const struct mem *m)
@@ -769,7 +811,7 @@ uint64_t mem_digest(const struct mem *m)
         close(pages.file);
         pages.file = -1;
     }
-    uint64_t h = digest_tree(m->root, UINT64_C(0x48656464), &pages);
+    uint64_t h = digest_tree(m, m->root, UINT64_C(0x48656464), &pages);
     if (pages.file >= 0) close(pages.file);
     return mix(step(h, mem_count(m)));
 }
@@ -802,4 +844,104 @@ void mem_mark_written(struct mem *m, uint64_t address, uint64_t size)
     __atomic_fetch_or(p, head, __ATOMIC_RELAXED);
     memset(p + 1, 0xff, (size_t)(end - p - 1));
     if (tail) __atomic_fetch_or(end, tail, __ATOMIC_RELAXED);
+}
+
+/* All of it lies in the range of the addresses. */
+static bool has_bits(const struct mem *m, uint64_t address, uint64_t size)
+{
+    const uint64_t at = address - MEM_GLOBAL;
+    return address >= MEM_GLOBAL && at <= m->space && size <= m->space - at;
+}
+
+/* Sets up to 16 bits; there is room behind the last ones (span()). */
+static void mark_few(struct mem *m, uint64_t address, uint32_t size)
+{
+    const uint64_t at = address - MEM_GLOBAL;
+    uint8_t *const p = m->written + at / 8;
+    const uint32_t bits = ((1u << size) - 1) << at % 8;
+    for (uint32_t i = 0; bits >> 8 * i; i++) /* several threads may mark at once */
+        __atomic_fetch_or(p + i, (uint8_t)(bits >> 8 * i), __ATOMIC_RELAXED);
+}
+
+void mem_mark_lanes(struct mem *m, const uint64_t address[32], uint32_t lanes, uint32_t size)
+{
+    if (!m->marks || !lanes) return;
+    uint64_t apart = ~lanes; /* 0: the lanes' bytes lie side by side */
+    for (uint32_t i = 0; i < 32; i++) apart |= address[i] ^ (address[0] + (uint64_t)i * size);
+    if (!apart && has_bits(m, address[0], UINT64_C(32) * size)) {
+        mem_mark_written(m, address[0], UINT64_C(32) * size);
+        return;
+    }
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint64_t at = address[__builtin_ctz(left)];
+        if (!has_bits(m, at, size)) continue;
+        if (size <= 16) mark_few(m, at, size);
+        else mem_mark_written(m, at, size);
+    }
+}
+
+static void set_written(struct mem *m, uint64_t address, bool written)
+{
+    const uint64_t at = address - MEM_GLOBAL;
+    const uint8_t bit = (uint8_t)(1u << at % 8);
+    if (written) m->written[at / 8] |= bit;
+    else m->written[at / 8] &= (uint8_t)~bit;
+}
+
+void mem_copy_written(struct mem *m, uint64_t to, uint64_t from, uint64_t size)
+{
+    const struct mem_block *b = mem_find(m, to, size);
+    uint64_t done = (to | from) % 8 ? 0 : size / 8 * 8;
+    if (!m->written) return;
+    if (b && b->kind != MEM_OWN) { /* the host may write it at any time */
+        mem_mark_written(m, to, size);
+        return;
+    }
+    memmove(m->written + (to - MEM_GLOBAL) / 8, m->written + (from - MEM_GLOBAL) / 8, done / 8);
+    for (; done < size; done++) set_written(m, to + done, is_written(m, from + done));
+}
+
+/* ---- memory that nothing wrote --------------------------------------------------------------------
+ * A table of random bytes is made once. Each piece of memory is a piece of the table, from a place that a hash of seed
+ * and address chooses: about as fast as zeros. */
+
+enum { PATTERN = 64 << 10, PIECE = 4096 };
+
+void mem_fill_unwritten(struct mem *m, uint64_t seed)
+{
+    uint64_t state = mix(seed);
+    if (!seed || m->pattern) return;
+    m->marks = !m->written;
+    if (!m->written) m->written = reserve(span(m) / 8, PROT_READ | PROT_WRITE);
+    for (size_t i = 0; i < mem_count(m); i++) /* these began as zeros */
+        if (mem_at(m, i)->kind != MEM_RESERVED)
+            mem_mark_written(m, mem_at(m, i)->address, mem_at(m, i)->size);
+    m->seed = state;
+    m->pattern = malloc(PATTERN);
+    if (!m->pattern) give_up("fill memory", PATTERN);
+    for (size_t i = 0; i < PATTERN; i++) {
+        if (i % 8 == 0) state = mix(state);
+        m->pattern[i] = (uint8_t)(state >> 8 * (i % 8)); /* the same on every host */
+    }
+}
+
+void mem_zero(struct mem *m, uint64_t address, uint64_t size)
+{
+    const struct mem_block *b = mem_find(m, address, size);
+    if (b && m->pattern && b->kind == MEM_OWN) clear(b->host + (address - b->address), size);
+}
+
+bool mem_fills(const struct mem *m)
+{
+    return m->pattern != NULL;
+}
+
+void mem_unwritten_bytes(const struct mem *m, uint64_t place, uint8_t *to, size_t size)
+{
+    uint64_t h = mix(m->seed ^ mix(place));
+    for (size_t done = 0; done < size; done += PIECE) {
+        const size_t n = size - done < PIECE ? size - done : PIECE;
+        h = mix(h);
+        memcpy(to + done, m->pattern + h % ((PATTERN - PIECE) / 8) * 8, n);
+    }
 }

@@ -5,6 +5,7 @@
 #include "emu/sched/control.h"
 #include "emu/sched/notify.h"
 #include "emu/speculate/speculation.h"
+#include "emu/unwritten.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,6 +192,35 @@ static struct plan plan_of(const struct emu_machine *m, const struct frames *fra
     return p;
 }
 
+/* ---- memory that nothing wrote -------------------------------------------------------------------------- */
+
+enum { PLACE_SHARED = 1, PLACE_LOCAL = 2 }; /* for mem_unwritten_bytes: below all addresses */
+
+static u64 place_of(const struct emu_machine *m, u32 what, u32 which)
+{
+    return (u64)m->grid_id << 34 | (u64)which << 2 | what;
+}
+
+/* The system's part begins as zeros. */
+static void fill_shared(const struct emu_machine *m, const struct emu_cta *c)
+{
+    const u32 own = m->shared_own < c->shared_size ? m->shared_own : c->shared_size;
+    if (mem_fills(m->mem) && own)
+        mem_unwritten_bytes(m->mem, place_of(m, PLACE_SHARED, c->linear), c->shared, own);
+}
+
+/* The kernel's frame; those of functions that it calls begin as zeros, because they may be very large. The same for all
+ * CTAs: what one of them did not write is not filled again. */
+static void fill_local(const struct emu_group *first, u32 size)
+{
+    const struct emu_machine *m = first->worker->machine;
+    const u32 own = m->program->codes[0]->frame.local;
+    if (size > own) size = own;
+    if (mem_fills(m->mem) && size)
+        mem_unwritten_bytes(m->mem, place_of(m, PLACE_LOCAL, first->first / GROUP),
+                            first->bundle_local, (size_t)size * ROW);
+}
+
 /* Clears rows and .local memory of a bundle, as far as `to` says; what is below `from` will be written before it is
  * read. */
 static void clear_bundle(const struct emu_group *first, const struct cta_block *block,
@@ -201,6 +231,7 @@ static void clear_bundle(const struct emu_group *first, const struct cta_block *
     cta_block_clear(block, first->bundle32 + from->r32, to->r32 - from->r32);
     cta_block_clear(block, first->bundle16 + from->r16, to->r16 - from->r16);
     cta_block_clear(block, first->bundle_local, (size_t)to->local * ROW);
+    fill_local(first, to->local);
     if (p->uses_alloca) /* also how much is taken */
         cta_block_clear(block, first->bundle_local + (size_t)p->deepest.local * ROW,
                         (16 + (size_t)dynamic) * ROW);
@@ -340,6 +371,7 @@ void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm)
     c->awaited = 0;
     if (c->runtime) memset(c->runtime, 0, c->threads * sizeof(u32));
     memset(c->shared, 0, c->shared_size);
+    fill_shared(m, c);
     p->turns = 0;
     c->group_count = 0;
     const bool traced = p->trace && !p->trace->late,

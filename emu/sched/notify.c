@@ -4,6 +4,7 @@
 #include "emu/device/device.h"
 #include "emu/sched/launch.h"
 #include "emu/speculate/speculation.h"
+#include "emu/unwritten.h"
 #include "ptx/ptx.h"
 
 #include <assert.h>
@@ -35,6 +36,8 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
     struct emu_machine *m = g->worker->machine;
     const struct emu_order *o = m->launch->order;
     a->buffered = false;
+    if (a->kind != EMU_LOAD && a->space == PTX_SPACE_GLOBAL)
+        mem_mark_lanes(m->mem, a->address, a->lanes, (u32)a->width * a->count);
     if (!o || !o->access || !is_wanted(m, a)) return EMU_PROCEED;
     m->asked = a;
     enum emu_verdict verdict = o->access(o->self, a);

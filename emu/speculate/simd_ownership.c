@@ -10,6 +10,7 @@
 #include "emu/speculate/deferred.h"
 #include "emu/speculate/ownership.h"
 #include "emu/speculate/ownership_tags.h"
+#include "emu/unwritten.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
@@ -856,10 +857,24 @@ OP(ld_tagged)
     return p->failed ? refuse(g, in) : v->plain(g, in);
 }
 
+/* The bytes that a store or reduction writes, for memory that is filled where nothing wrote (emu_order.unwritten). */
+static void mark_written(const struct emu_group *g, const struct emu_uop *in, u32 space, u32 size)
+{
+    const struct emu_machine *m = g->worker->machine;
+    u64 at[LANES];
+    if (!mem_fills(m->mem) || space == PTX_SPACE_SHARED) return;
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        uop_addresses(g, in, w, space, at);
+        mem_mark_lanes(m->mem, at, g->exec[w], size);
+    }
+}
+
 OP(st_tagged)
 {
     struct conflict_free *const p = g->worker->conflict_free;
     const struct mem_desc *const v = in->ext;
+    mark_written(g, in, v->space, (u32)v->width * v->count);
     const enum done done = v->space == PTX_SPACE_SHARED ? do_shared(g, in, STORES)
                                                         : do_rows(g, in, STORES);
     if (done == CARRIED_OUT) return in + 1;
@@ -954,6 +969,7 @@ OP(red_tagged)
 {
     const struct atomic_desc *const v = in->ext;
     struct conflict_free *const p = g->worker->conflict_free;
+    mark_written(g, in, v->at.space, v->width);
     if (p->log && v->at.space != PTX_SPACE_SHARED) return log_all(g, in);
     /* There the order has turns, too. */
     p->failed |= p->log && !p->m->program->shared_commutes && p->m->warps_per_cta > 1;
