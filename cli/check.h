@@ -29,8 +29,8 @@ struct check_launch {
     const char *kernel; /* its name */
 };
 
-struct check_finding { /* of a run with --check: the same as emu_finding */
-    bool race, mixed;
+struct check_finding {        /* of a run with --check: the same as emu_finding */
+    enum emu_fault_kind kind; /* EMU_RACE, EMU_MIXED, EMU_UNINITIALISED; or of the check sync */
     uint64_t count;
     uint32_t line, line2, source_line, source_line2;
     const char *source_file, *source_file2; /* "": unknown */
@@ -124,7 +124,7 @@ struct check_request {
     double run_timeout; /* seconds that a run may take; 0: any */
     enum check_stop stop;
     enum check_format format;
-    bool no_race, quiet;
+    bool no_race, no_init, quiet;
     size_t runs, free_runs; /* under an order that guarantees one result; under one that does not */
     double confidence;      /* 0 to 1: of what is said about results that were not seen */
     size_t race_runs;  /* under `random` in which races are looked for, besides the native one */
@@ -134,16 +134,22 @@ struct check_request {
     const char *checks; /* --check without race and atomicity; NULL: not asked for */
 };
 
-/* The runs in which races are looked for (cli/check_races.c). One is native. Others are under `random`, because a race may
- * be on a path that the native run does not take: there every strong load and atomic reads the newest value, which is
- * what the race detector takes for granted. */
+/* The runs with checks (cli/check_races.c). The first is native and looks for races. The second is native and has the
+ * checks init and sync: these watch every access, so they would make the search for races slower. Others look for races
+ * under `random`, because a race may be on a path that the native run does not take: there every strong load and atomic
+ * reads the newest value, which is what the race detector takes for granted. */
+enum { CHECK_RACE_RUN, CHECK_INIT_RUN, CHECK_RANDOM_RUNS };
 struct check_races {
-    struct check_run *runs;         /* the first is native */
+    struct check_run *runs;         /* by the numbers above */
     size_t asked, wanted, ended;    /* runs, as in struct check_row */
-    size_t examined;                /* that came to their end */
+    size_t examined;                /* that looked for races and came to their end */
+    bool init_examined;             /* the one with init and sync came to its end */
     struct check_finding *findings; /* of all these runs, each once */
     size_t finding_count;
-    uint64_t suppressed; /* findings, the most in a run */
+    size_t uninitialised,
+        misused;         /* of these: reads of memory that nothing wrote, wrong synchronisation */
+    uint64_t suppressed; /* races and mixed accesses, the most in a run */
+    uint64_t init_suppressed; /* findings of the run with init and sync */
 };
 
 /* What the programs of all runs printed (cli/check_output.h). */
@@ -213,25 +219,26 @@ struct check_task {
     struct run_log_task log_task;
     const char *order;
     uint64_t seed;
-    bool race; /* with --check race,atomicity */
+    const char *checks; /* for --check, besides what the user asked for; NULL: none */
     struct event_stream *events;
     int err; /* a file in memory: what went to stderr */
 };
 /* The child's part: never returns. */
 void check_child(const struct check *c, const struct check_task *t) __attribute__((noreturn));
 
-/* ---- races (cli/check_races.c) ------------------------------------------------------------------ */
+/* ---- runs with checks (cli/check_races.c) ------------------------------------------------------------------ */
 
-/* The runs that are wanted: none with --no-race. */
+/* The runs that are wanted: none with --no-race, CHECK_INIT_RUN not with --no-init. */
 void check_races_begin(struct check *c);
 struct check_task check_races_task(const struct check *c, size_t run);
-/* A run has ended. No more are wanted behind the first that found a race or did not come to its end. */
+/* A run has ended. No more searches for races are wanted behind the first that found one, and no more runs behind one
+ * that did not come to its end. */
 void check_races_look(struct check *c);
 /* All runs have ended: findings, suppressed, examined. */
 void check_races_sum_up(struct check *c);
 /* The first run that did not come to its end; NULL: all did. */
 const struct check_run *check_races_lost(const struct check *c);
-/* "heddle run TARGET --check race,atomicity ..." */
+/* "heddle run TARGET --check race,atomicity ...", or --check init,sync */
 char *check_races_command(const struct check *c, size_t run);
 
 /* Does all runs, the race check's among them, as many at a time as there are jobs. */

@@ -1,10 +1,14 @@
 /* What makes two results of `heddle check` differ, from what the check knows (struct check_cause). */
 #include "cli/check_difference.h"
 
+#include <string.h>
+
 static const struct check_cause
     additions =
         {"order of additions", "the order of floating-point additions",
          "add in a fixed order (in each CTA a tree, then the sums of the CTAs), or compare with a tolerance"},
+    uninitialised = {"uninitialised memory", "a read of memory that nothing wrote",
+                     "write the memory before it is read: cudaMemset, or a store"},
     race = {"race", "a data race",
             "order the accesses by a barrier, a fence and an atomic, or make both atomics"},
     mixed =
@@ -32,11 +36,19 @@ static bool breaks_weak_guarantee(const struct check_difference *p)
     return row == p->side[1].row && row->promise == ORDER_WEAK;
 }
 
+/* Only under `random` memory that nothing wrote holds other bytes than zeros. */
+static bool of_random(const struct check_difference *p)
+{
+    return strncmp(p->side[0].row->order, "random", 6) == 0 ||
+           strncmp(p->side[1].row->order, "random", 6) == 0;
+}
+
 const struct check_cause *check_cause(const struct check *c, const struct check_difference *p)
 {
     if (c->facts.varies || p->kind == DIFFER_UNKNOWN) return NULL;
     if (is_sum(p)) return &additions;
     if (c->facts.races) return &race;
+    if (c->races.uninitialised && of_random(p)) return &uninitialised;
     if (p->kind == DIFFER_PRINTED) return &prints;
     if (p->kind == DIFFER_FILES) return &writes;
     if (c->facts.mixed && breaks_weak_guarantee(p)) return &mixed;

@@ -77,8 +77,8 @@ bool check_run_here(const struct check *check, const struct check_task *t,
         .self = &c, .before = before, .after = after, .discards_files = true};
     struct run_options o = {.arena = a, .module = check->request.options->module};
     const char *checks = check->request.checks;
-    if (t->race)
-        checks = arena_printf(a, "%s%srace,atomicity", checks ? checks : "", checks ? "," : "");
+    if (t->checks)
+        checks = arena_printf(a, "%s%s%s", checks ? checks : "", checks ? "," : "", t->checks);
     int argc;
     char **words = check_words(check, a, t->order, t->seed, checks, &o.added, &argc);
     bool ok = run_options_read(&o, argc, words);

@@ -98,10 +98,27 @@ bool check_write_junit(const struct check *c)
         if (c->facts.races) wrong = arena_printf(c->arena, "%zu data races", c->facts.races);
         if (lost) buf_puts(&text, lost->messages);
         for (size_t i = 0; i < c->races.finding_count; i++)
-            if (c->races.findings[i].race) buf_puts(&text, c->races.findings[i].text);
+            if (c->races.findings[i].kind == EMU_RACE) buf_puts(&text, c->races.findings[i].text);
         failures += wrong != NULL;
         tests++;
         testcase(&cases, c, "race", wrong, text.data ? text.data : "");
+        buf_free(&text);
+    }
+    if (c->races.init_examined) {
+        struct buf text = {0};
+        const size_t found = c->races.uninitialised + c->races.misused;
+        const char *wrong = found
+                                ? arena_printf(c->arena,
+                                               "%zu reads of memory that nothing wrote, %zu wrong "
+                                               "uses of synchronisation",
+                                               c->races.uninitialised, c->races.misused)
+                                : NULL;
+        for (size_t i = 0; i < c->races.finding_count; i++)
+            if (c->races.findings[i].kind != EMU_RACE && c->races.findings[i].kind != EMU_MIXED)
+                buf_puts(&text, c->races.findings[i].text);
+        failures += wrong != NULL;
+        tests++;
+        testcase(&cases, c, "init,sync", wrong, text.data ? text.data : "");
         buf_free(&text);
     }
     buf_puts(&all, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
@@ -162,8 +179,8 @@ void check_print_github(const struct check *c)
 {
     for (size_t i = 0; i < c->races.finding_count; i++) {
         const struct check_finding *f = &c->races.findings[i];
-        annotate(c, f->race ? "error" : "warning", f->source_file, f->source_line, f->line,
-                 f->text);
+        annotate(c, f->kind == EMU_MIXED ? "warning" : "error", f->source_file, f->source_line,
+                 f->line, f->text);
     }
     for (size_t i = 0; i < c->row_count; i++) {
         const struct check_row *row = &c->rows[i];

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 5 };
+enum { VERSION = 6 };
 
 static json_t *text_or_null(const char *text)
 {
@@ -171,6 +171,16 @@ static json_t *order(const struct check *c, const struct check_row *row)
     return o;
 }
 
+static const char *kind_name(enum emu_fault_kind kind)
+{
+    switch (kind) {
+    case EMU_RACE: return "race";
+    case EMU_MIXED: return "mixed";
+    case EMU_UNINITIALISED: return "uninitialised";
+    default: return "synchronisation";
+    }
+}
+
 static json_t *findings(const struct check *c)
 {
     json_t *list = json_array();
@@ -186,7 +196,7 @@ static json_t *findings(const struct check *c)
                                 line_or_null(k ? f->source_line2 : f->source_line));
             json_array_append_new(places, place);
         }
-        json_object_set_new(o, "kind", json_string(f->race ? "race" : "mixed"));
+        json_object_set_new(o, "kind", json_string(kind_name(f->kind)));
         json_object_set_new(o, "count", json_count(f->count));
         json_object_set_new(o, "places", places);
         json_object_set_new(o, "text", json_text(f->text));
@@ -224,8 +234,12 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "search_failed", lost ? json_text(lost->messages) : json_null());
     json_object_set_new(o, "races", json_count(c->facts.races));
     json_object_set_new(o, "mixed", json_count(c->facts.mixed));
+    json_object_set_new(o, "init_sync_looked_for", json_boolean(c->races.init_examined));
+    json_object_set_new(o, "uninitialised", json_count(c->races.uninitialised));
+    json_object_set_new(o, "misused_synchronisation", json_count(c->races.misused));
     json_object_set_new(o, "findings", findings(c));
-    json_object_set_new(o, "suppressed", json_count(c->races.suppressed));
+    json_object_set_new(o, "suppressed",
+                        json_count(c->races.suppressed + c->races.init_suppressed));
     json_object_set_new(o, "output", output(c));
     json_object_set_new(o, "exhaustive", json_null());
     json_dumpf(o, stdout, JSON_INDENT(2));

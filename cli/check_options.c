@@ -246,6 +246,7 @@ bool check_options(struct check *c)
         diag_error(d, x->value.at, x->value.length, "cannot write '%s': %s", c->request.junit,
                    strerror(errno));
     c->request.no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
+    c->request.no_init = run_option_find(o, OPTION_NO_INIT) != NULL;
     c->request.quiet = o->quiet;
     c->request.jobs = (size_t)jobs;
     c->request.race_runs = (size_t)race_runs;

@@ -187,6 +187,7 @@ static bool next(struct pool *p, struct worker *w)
         if (p->race < c->races.wanted) break; /* behind the reference */
     }
     if (!w->row) {
+        while (p->race < c->races.wanted && c->races.runs[p->race].state >= RUN_ENDED) p->race++;
         if (p->race >= c->races.wanted) return false;
         w->run = &c->races.runs[p->race];
         w->task = check_races_task(c, p->race++);

@@ -32,9 +32,9 @@ static void set_run(const struct check *c, const struct check_task *t)
 {
     enum { SIZE = 1024 };
     char seed[24], padding[SIZE + 1];
-    const char *race = t->race ? "race,atomicity" : "",
+    const char *ours = t->checks ? t->checks : "",
                *checks = c->request.checks ? c->request.checks : "";
-    char *both = arena_printf(c->arena, "%s%s%s", checks, *checks && *race ? "," : "", race);
+    char *both = arena_printf(c->arena, "%s%s%s", checks, *checks && *ours ? "," : "", ours);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)t->seed);
     setenv("HEDDLE_ORDER", t->order, 1);
     setenv("HEDDLE_SEED", seed, 1);

@@ -1,4 +1,4 @@
-/* The runs of `heddle check` in which races are looked for, and what they found (struct check_races). */
+/* The runs of `heddle check` with checks, and what they found (struct check_races). */
 #include "cli/check.h"
 
 #include "base/arena.h"
@@ -9,40 +9,51 @@
  * (docs/races.md). All warps go on alike: where some wait for a lock, other strategies take many times longer. */
 #define RACE_ORDER "random:strategy=uniform:late-stores=off:stale-strong=off"
 #define RACE_CHECKS "race,atomicity"
+#define INIT_CHECKS "init,sync"
 
 void check_races_begin(struct check *c)
 {
-    const size_t n = c->request.no_race ? 0 : 1 + c->request.race_runs;
+    const size_t n = c->request.no_race ? 0 : CHECK_RANDOM_RUNS + c->request.race_runs;
     c->races = (struct check_races){
         .asked = n, .wanted = n, .runs = arena_array(c->arena, struct check_run, n + 1)};
+    if (n && c->request.no_init) /* it counts as made, and found nothing */
+        c->races.runs[CHECK_INIT_RUN] = (struct check_run){.state = RUN_ENDED,
+                                                           .fault = {"", "", "", 0, 0, false}};
 }
 
 static const char *order_of(const struct check *c, size_t run)
 {
-    return run ? RACE_ORDER : c->rows[0].order;
+    return run >= CHECK_RANDOM_RUNS ? RACE_ORDER : c->rows[0].order;
 }
 
 static uint64_t seed_of(const struct check *c, size_t run)
 {
-    return run ? check_seed(c, run - 1) : 0;
+    return run >= CHECK_RANDOM_RUNS ? check_seed(c, run - CHECK_RANDOM_RUNS) : 0;
+}
+
+static const char *checks_of(size_t run)
+{
+    return run == CHECK_INIT_RUN ? INIT_CHECKS : RACE_CHECKS;
 }
 
 struct check_task check_races_task(const struct check *c, size_t run)
 {
-    return (struct check_task){.order = order_of(c, run), .seed = seed_of(c, run), .race = true};
+    return (struct check_task){
+        .order = order_of(c, run), .seed = seed_of(c, run), .checks = checks_of(run)};
 }
 
 char *check_races_command(const struct check *c, size_t run)
 {
     const char *checks = c->request.checks;
-    checks = arena_printf(c->arena, "%s%s" RACE_CHECKS, checks ? checks : "", checks ? "," : "");
+    checks = arena_printf(c->arena, "%s%s%s", checks ? checks : "", checks ? "," : "",
+                          checks_of(run));
     return check_command_of(c, order_of(c, run), seed_of(c, run), checks);
 }
 
 static bool found_races(const struct check_run *r)
 {
     for (size_t i = 0; i < r->finding_count; i++)
-        if (r->findings[i].race) return true;
+        if (r->findings[i].kind == EMU_RACE) return true;
     return false;
 }
 
@@ -51,7 +62,9 @@ void check_races_look(struct check *c)
     struct check_races *x = &c->races;
     while (x->ended < x->wanted && x->runs[x->ended].state >= RUN_ENDED) {
         const struct check_run *r = &x->runs[x->ended++];
-        if (check_run_lost(r) || found_races(r)) x->wanted = x->ended;
+        if (check_run_lost(r)) x->wanted = x->ended;
+        else if (found_races(r))
+            x->wanted = x->ended < CHECK_RANDOM_RUNS ? CHECK_RANDOM_RUNS : x->ended;
     }
 }
 
@@ -83,7 +96,7 @@ static bool same_finding(const struct check_finding *f, const struct check_findi
 {
     const bool same = f->line == g->line && f->line2 == g->line2,
                turned = f->line == g->line2 && f->line2 == g->line;
-    return f->race == g->race && (same || turned || same_source(f, g)) &&
+    return f->kind == g->kind && (same || turned || same_source(f, g)) &&
            strcmp(f->kernel, g->kernel) == 0 && (f->line || strcmp(f->text, g->text) == 0);
 }
 
@@ -106,8 +119,10 @@ void check_races_sum_up(struct check *c)
     x->findings = arena_array(c->arena, struct check_finding, all + 1);
     for (size_t i = 0; i < x->ended; i++) {
         const struct check_run *r = &x->runs[i];
-        x->examined += r->state == RUN_ENDED;
-        if (r->suppressed > x->suppressed) x->suppressed = r->suppressed;
+        if (i == CHECK_INIT_RUN) x->init_examined = r->state == RUN_ENDED && !c->request.no_init;
+        else x->examined += r->state == RUN_ENDED;
+        uint64_t *const suppressed = i == CHECK_INIT_RUN ? &x->init_suppressed : &x->suppressed;
+        if (r->suppressed > *suppressed) *suppressed = r->suppressed;
         for (size_t k = 0; k < r->finding_count; k++) add_finding(x, &r->findings[k], i);
     }
 }

@@ -110,6 +110,7 @@ static int status_of(const struct check *c)
         return check_races_lost(c) ? failure(check_races_lost(c)) : EXIT_FAULT;
     case VERDICT_BROKEN_PROMISE: return EXIT_BROKEN_PROMISE;
     case VERDICT_RACY: return EXIT_RACY;
+    case VERDICT_UNDEFINED: return EXIT_UNDEFINED;
     case VERDICT_VARIES:
     case VERDICT_NONDETERMINISTIC: return EXIT_NONDETERMINISTIC;
     case VERDICT_SOME:
@@ -128,8 +129,11 @@ void check_judge(struct check *c)
     const struct check_run *native = c->races.runs;
     c->facts.looked = c->races.ended && native->state == RUN_ENDED && !*native->fault.kind;
     for (size_t i = 0; i < c->races.finding_count; i++) {
-        c->facts.races += c->races.findings[i].race;
-        c->facts.mixed += c->races.findings[i].mixed;
+        const enum emu_fault_kind kind = c->races.findings[i].kind;
+        c->facts.races += kind == EMU_RACE;
+        c->facts.mixed += kind == EMU_MIXED;
+        c->races.uninitialised += kind == EMU_UNINITIALISED;
+        c->races.misused += kind == EMU_BAD_LANES || kind == EMU_BARRIER;
     }
     c->facts.suppressed = c->races.suppressed;
     for (size_t i = 0; i < c->row_count; i++) {
@@ -146,6 +150,9 @@ void check_judge(struct check *c)
     }
     c->facts.varies = c->rows[0].class_count > 1;
     c->verdict = verdict_of(orders, c->row_count, &c->facts);
+    const bool worse = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_BROKEN_PROMISE ||
+                       c->verdict == VERDICT_RACY || c->verdict == VERDICT_UNKNOWN;
+    if (!worse && (c->races.uninitialised || c->races.misused)) c->verdict = VERDICT_UNDEFINED;
     check_output_compare(c);
     const bool output_differs = c->output.kind == OUTPUT_DIFFERS;
     if ((c->verdict == VERDICT_DETERMINISTIC && output_differs) ||

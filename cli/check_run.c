@@ -23,12 +23,13 @@ static void add_finding(struct arena *a, struct check_run *r, size_t *cap,
                         const struct event_finding *e)
 {
     const struct emu_finding *f = &e->found;
-    if (f->kind != EMU_RACE && f->kind != EMU_MIXED) return;
+    const bool kept = f->kind == EMU_RACE || f->kind == EMU_MIXED || f->kind == EMU_UNINITIALISED ||
+                      f->kind == EMU_BAD_LANES || f->kind == EMU_BARRIER;
+    if (!kept) return;
     r->findings = arena_grow(a, r->findings, r->finding_count, cap, r->finding_count + 1,
                              sizeof *r->findings);
     r->findings[r->finding_count++] = (struct check_finding){
-        .race = f->kind == EMU_RACE,
-        .mixed = f->kind == EMU_MIXED,
+        .kind = f->kind,
         .count = f->count,
         .line = f->line,
         .line2 = f->line2,

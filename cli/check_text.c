@@ -51,6 +51,12 @@ static void print_table(const struct check *c)
                c->facts.races, c->facts.mixed, c->races.examined,
                c->races.examined == 1 ? "" : "s");
     print_suppressed("races and such accesses", c->facts.suppressed);
+    if (c->races.init_examined)
+        printf(
+            "reads of memory that nothing wrote: %zu, wrong synchronisation: %zu, in a native run "
+            "that looked for them\n",
+            c->races.uninitialised, c->races.misused);
+    print_suppressed("such reads and wrong synchronisation", c->races.init_suppressed);
     for (size_t i = 0; i < c->row_count; i++)
         print_suppressed(c->rows[i].order, c->rows[i].suppressed);
 }
@@ -228,8 +234,10 @@ static void print_failures(const struct check *c)
     }
     const struct check_run *lost = check_races_lost(c);
     if (lost) {
-        printf("\nthe run that looks for races failed\n  %s\n",
-               check_races_command(c, (size_t)(lost - c->races.runs)));
+        const size_t run = (size_t)(lost - c->races.runs);
+        printf("\nthe run that looks for %s failed\n  %s\n",
+               run == CHECK_INIT_RUN ? "reads of memory that nothing wrote" : "races",
+               check_races_command(c, run));
         indent(lost->messages, LINES_SHOWN);
     }
 }
@@ -240,8 +248,9 @@ static void print_findings(const struct check *c)
         const struct check_finding *f = &c->races.findings[i];
         printf("\n%s", f->text);
         if (f->count > 1)
-            printf("  ... and %llu more of these instructions\n", (unsigned long long)f->count - 1);
-        if (f->run)
+            printf("  ... and %llu more of %s\n", (unsigned long long)f->count - 1,
+                   f->line2 ? "these instructions" : "this instruction");
+        if (f->run >= CHECK_RANDOM_RUNS)
             printf("  not in the native run, but in\n  %s\n", check_races_command(c, f->run));
     }
 }
@@ -265,6 +274,13 @@ static void print_verdict(const struct check *c)
     case VERDICT_SOME: printf("deterministic under %s only\n", kept(c)); break;
     case VERDICT_RACY:
         printf("racy, %s\n", several ? "nondeterministic" : "with one result in all runs");
+        break;
+    case VERDICT_UNDEFINED:
+        printf("undefined behaviour: it %s%s%s, %s\n",
+               c->races.uninitialised ? "reads memory that nothing wrote" : "",
+               c->races.uninitialised && c->races.misused ? " and " : "",
+               c->races.misused ? "misuses synchronisation" : "",
+               several ? "nondeterministic" : "with one result in all runs");
         break;
     case VERDICT_DETERMINISTIC:
         printf("deterministic (one result under every order tried)\n");

@@ -17,6 +17,7 @@ enum exit_code {
     EXIT_NONDETERMINISTIC = 6, /* results differ */
     EXIT_RACY = 7,             /* there are data races */
     EXIT_BROKEN_PROMISE = 8,   /* an order that guarantees one result gave several */
+    EXIT_UNDEFINED = 9, /* memory that nothing wrote is read, or synchronisation is misused */
     EXIT_INTERRUPTED = 130,
 };
 

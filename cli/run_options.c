@@ -314,8 +314,15 @@ const struct command_option check_options_table[CHECK_OPTION_COUNT] = {
      .id = OPTION_RECORDINGS,
      .targets = TARGET_KERNELS},
     {.name = "no-race",
-     .help = "Do not look for data races.",
+     .help =
+         "Make no runs that look for data races, reads of memory that nothing wrote and wrong synchronisation.",
      .id = OPTION_NO_RACE,
+     .targets = TARGET_ANY},
+    {.name = "no-init",
+     .help =
+         "Do not make the native run with --check init,sync, which looks for reads of memory that nothing wrote and for "
+         "wrong synchronisation.",
+     .id = OPTION_NO_INIT,
      .targets = TARGET_ANY},
     {.name = "race-runs",
      .argument = "N",

@@ -57,6 +57,7 @@ enum run_option_id {
     OPTION_JOBS,
     OPTION_STOP,
     OPTION_NO_RACE,
+    OPTION_NO_INIT,
     OPTION_RACE_RUNS,
     OPTION_CHANCE,
     OPTION_CONFIDENCE,
@@ -92,7 +93,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 42, CHECK_OPTION_COUNT = 19 };
+enum { RUN_OPTION_COUNT = 42, CHECK_OPTION_COUNT = 20 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

@@ -141,6 +141,11 @@ void caller_find(struct caller *out)
     out->stack = lines_of(frames, count).data;
 }
 
+char *caller_lines(void *const *frames, int count)
+{
+    return lines_of(frames, count).data;
+}
+
 void caller_free(struct caller *c)
 {
     struct buf b = {.data = c->stack};

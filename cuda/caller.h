@@ -17,6 +17,8 @@ struct caller {
     char *stack;       /* "  called by main at app.cu:33\n", as far as main */
 };
 void caller_find(struct caller *out);
+/* Lines as in `stack`, of return addresses; to be freed. NULL: there are none. */
+char *caller_lines(void *const *frames, int count);
 void caller_name(struct caller *out); /* the call alone, which takes some microseconds */
 void caller_free(struct caller *c);
 

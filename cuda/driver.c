@@ -11,6 +11,7 @@
 #include "cuda/recording.h"
 #include "cuda/repeats.h"
 #include "cuda/report.h"
+#include "cuda/unordered.h"
 #include "cuda/watch_points.h"
 
 #include "determinism/checks.h"
@@ -46,10 +47,12 @@ static _Thread_local struct {
 void driver_lock(void)
 {
     pthread_mutex_lock(&lock);
+    unordered_enter();
 }
 
 void driver_unlock(void)
 {
+    if (!in_host_function) unordered_exit();
     pthread_mutex_unlock(&lock);
 }
 
@@ -59,6 +62,7 @@ void driver_sleep(void)
 {
     sleepers++;
     pthread_cond_wait(&progress, &lock);
+    unordered_enter(); /* another thread may have left the driver meanwhile */
     sleepers--;
 }
 
@@ -66,6 +70,7 @@ bool driver_sleep_until(const struct timespec *time)
 {
     sleepers++;
     const bool woken = pthread_cond_timedwait(&progress, &lock, time) == 0;
+    unordered_enter();
     sleepers--;
     return woken;
 }
@@ -73,6 +78,7 @@ bool driver_sleep_until(const struct timespec *time)
 void driver_wait(pthread_cond_t *c)
 {
     pthread_cond_wait(c, &lock);
+    unordered_enter();
 }
 
 void driver_wake(void)
@@ -83,6 +89,11 @@ void driver_wake(void)
 void driver_host_function(bool in_it)
 {
     in_host_function = in_it;
+}
+
+bool driver_is_host_function(void)
+{
+    return in_host_function;
 }
 
 unsigned long long driver_thread(void)
@@ -281,7 +292,9 @@ const char *const driver_call_names[CALL_COUNT] = {
 
 unsigned driver_site(void)
 {
-    return driver.config.checks & (EMU_CHECK_MEMORY | EMU_CHECK_INIT) ? caller_note() : 0;
+    return driver.config.checks & (EMU_CHECK_MEMORY | EMU_CHECK_INIT | EMU_CHECK_SYNC)
+               ? caller_note()
+               : 0;
 }
 
 static void note_site(struct calls *c)

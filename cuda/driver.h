@@ -318,6 +318,7 @@ void driver_wake(void);
 void driver_wait(pthread_cond_t *c);
 /* In a function of the host that a stream calls: CUDA must not be called. */
 void driver_host_function(bool in_it);
+bool driver_is_host_function(void);     /* of this thread */
 unsigned long long driver_thread(void); /* this thread's number, from 1 */
 
 void *object_new(enum object_kind kind, size_t size);

@@ -314,3 +314,34 @@ bool touched_meet(const struct touched *one, const struct touched *other,
     }
     return any;
 }
+
+/* ---- asking --------------------------------------------------------------------------------------------- */
+
+void touched_each(const struct touched *t,
+                  void (*call)(void *self, uint64_t address, uint64_t size, enum touched_how how),
+                  void *self)
+{
+    for (size_t i = 0; i < t->range_count; i++)
+        call(self, t->ranges[i].from, t->ranges[i].to - t->ranges[i].from, t->ranges[i].how);
+    for (size_t i = 0; i < t->page_room; i++)
+        if (t->pages[i]) call(self, base_of(t->pages[i]), PAGE, how_of(t->pages[i]));
+}
+
+bool touched_has(const struct touched *t, uint64_t address, bool *writes)
+{
+    bool any = false;
+    *writes = false;
+    for (size_t i = 0; i < t->range_count; i++) {
+        const struct range *r = &t->ranges[i];
+        if (address < r->from || address >= r->to) continue;
+        any = true;
+        *writes |= r->how == TOUCHED_WRITE || r->how == TOUCHED_ATOMIC;
+    }
+    for (enum touched_how how = 0; how < TOUCHED_WAYS; how++) {
+        const struct page *p = find_page(t, key_of(address / PAGE, how));
+        if (!p || !(p->bits[address % PAGE / 64] >> address % 64 & 1)) continue;
+        any = true;
+        *writes |= how == TOUCHED_WRITE || how == TOUCHED_ATOMIC;
+    }
+    return any;
+}

@@ -35,4 +35,11 @@ struct touched_meeting {
 bool touched_meet(const struct touched *one, const struct touched *other,
                   struct touched_meeting *out);
 
+/* Every range and page of bytes, in no order: the range holds all bytes that are touched so. */
+void touched_each(const struct touched *t,
+                  void (*call)(void *self, uint64_t address, uint64_t size, enum touched_how how),
+                  void *self);
+/* Whether the byte is touched, and if so whether anything writes it. */
+bool touched_has(const struct touched *t, uint64_t address, bool *writes);
+
 #endif

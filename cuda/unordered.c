@@ -1,7 +1,9 @@
 /* Missing dependencies between streams, and between nodes of graphs. */
 #include "cuda/unordered.h"
+#include "cuda/caller.h"
 #include "cuda/early.h"
 #include "cuda/graph.h"
+#include "cuda/host_access.h"
 #include "cuda/launch_log.h"
 
 #include "emu/emu.h"
@@ -34,6 +36,9 @@ struct record {
     struct node_run *path; /* of a node, from the outermost graph in */
     size_t depth;
     bool is_kernel;
+    struct host_pages
+        *pages;    /* with the check `sync`: of memory that the host shares; NULL: none */
+    unsigned site; /* where it was asked for; 0: not known */
     char name[160], stream[96];
 };
 
@@ -91,7 +96,7 @@ const struct stamp *unordered_host(void)
 
 static bool is_watched(void)
 {
-    return (driver.config.checks & EMU_CHECK_RACE) != 0;
+    return (driver.config.checks & (EMU_CHECK_RACE | EMU_CHECK_SYNC)) != 0;
 }
 
 /* The legacy default stream orders those that block. */
@@ -130,6 +135,7 @@ static void drop(struct record *r)
     stamp_release(r->stamp);
     touched_free(r->touched);
     early_free(r->early);
+    host_pages_free(r->pages);
     free(r->path);
     free(r);
 }
@@ -204,6 +210,7 @@ void unordered_begin(const struct CUstream_st *s, struct stamp *stamp)
     if (!r) abort();
     r->stamp = stamp_retain(stamp);
     r->touched = touched_new();
+    r->site = driver.site;
     if (s->legacy) snprintf(r->stream, sizeof r->stream, "the default stream");
     else if (s->thread)
         snprintf(r->stream, sizeof r->stream, "the default stream of thread %llu", s->thread);
@@ -296,7 +303,7 @@ static void report(const struct record *a, const struct record *b, const struct 
                        : "  an event, one stream, or a wait of the host between them would\n");
     snprintf(all, sizeof all, "race of %s: nothing orders two operations on 0x%" PRIx64 "\n%s%s%s",
              nodes ? "graph nodes" : "streams", m->address, text, where, would);
-    if (driver.reports.run_log) run_log_host_race(driver.reports.run_log, all);
+    if (driver.reports.run_log) run_log_host_finding(driver.reports.run_log, EMU_RACE, all);
     else driver_say("heddle: %s", all);
     driver_found();
 }
@@ -359,6 +366,7 @@ static void compare(const struct record *other, const struct record *r,
                     const struct touched *touched)
 {
     struct touched_meeting m;
+    if (!(driver.config.checks & EMU_CHECK_RACE)) return;
     if (!touched_meet(other->touched, touched, &m)) return;
     if (is_first(other, r)) report(other, r, &m);
     else report(r, other, &(struct touched_meeting){m.address, m.other, m.one});
@@ -377,6 +385,7 @@ void unordered_done(void)
         else if (r->early && is_overtaken(other, r)) compare(other, r, early_touched(r->early));
     for (size_t i = 0; i < r->depth; i++) free(before[i]);
     free((void *)before);
+    if (driver.config.checks & EMU_CHECK_SYNC) r->pages = host_pages_new(r->touched);
     r->next = state.records;
     state.records = r;
     if (++state.count <= MOST_RECORDS) return;
@@ -385,4 +394,43 @@ void unordered_done(void)
     drop(*at);
     *at = NULL;
     state.count--;
+}
+
+/* ---- accesses of the host ------------------------------------------------------------------------------- */
+
+static void say_access(const struct host_access *a)
+{
+    const struct record *r = a->of;
+    bool writes;
+    char text[640], where[1024], all[8192];
+    if (!touched_has(r->touched, a->address, &writes) || !(writes || a->writes)) return;
+    char *stack = caller_lines(a->frames, a->frame_count);
+    snprintf(text, sizeof text, "  %s in %s %s it\n%.200s  and the host %s it\n", r->name,
+             r->stream, writes ? "writes" : "reads", caller_noted(r->site),
+             a->writes ? "writes" : "reads");
+    emu_describe(driver.emu, a->address, where, sizeof where);
+    snprintf(
+        all, sizeof all,
+        "race of the host: it has not waited for an operation on 0x%" PRIx64 "\n"
+        "  %s in %s %s it\n%s  and the host %s it\n%s%s"
+        "  a wait for the stream (cudaStreamSynchronize) or the device before that would order them\n",
+        a->address, r->name, r->stream, writes ? "writes" : "reads", caller_noted(r->site),
+        a->writes ? "writes" : "reads", stack ? stack : "", where);
+    free(stack);
+    if (!is_news(text)) return;
+    if (driver.reports.run_log) run_log_host_finding(driver.reports.run_log, EMU_RACE, all);
+    else driver_say("heddle: %s", all);
+    driver_found();
+}
+
+void unordered_enter(void)
+{
+    if (driver.config.checks & EMU_CHECK_SYNC) host_access_release(say_access);
+}
+
+void unordered_exit(void)
+{
+    if (!(driver.config.checks & EMU_CHECK_SYNC)) return;
+    for (const struct record *r = state.records; r; r = r->next)
+        if (!stamp_is_before(r->stamp, state.host)) host_access_guard(r->pages, r);
 }

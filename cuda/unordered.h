@@ -44,4 +44,9 @@ struct emu_launch;
 void unordered_join(struct emu_launch *l); /* of its kernel */
 void unordered_done(void);
 
+/* Around the time in which the host's thread is in the driver (cuda/host_access.h). A function of the host that a stream
+ * calls is not guarded. */
+void unordered_enter(void);
+void unordered_exit(void);
+
 #endif

@@ -39,6 +39,7 @@ const char *verdict_name(enum verdict v)
         [VERDICT_FAILED] = "failed",
         [VERDICT_BROKEN_PROMISE] = "broken guarantee",
         [VERDICT_RACY] = "racy",
+        [VERDICT_UNDEFINED] = "undefined behaviour",
         [VERDICT_VARIES] = "varies by itself",
         [VERDICT_NONDETERMINISTIC] = "nondeterministic",
         [VERDICT_SOME] = "deterministic under some orders",

@@ -17,6 +17,9 @@ enum verdict {                 /* the first that holds */
                VERDICT_SOME, /* one result under each order that promises one, not under all */
                VERDICT_DETERMINISTIC,
                VERDICT_UNKNOWN, /* nothing was run */
+               /* It reads memory that nothing wrote, or misuses synchronisation: in place of those behind VERDICT_RACY. Only
+                * `heddle check` gives it; heddle.h does not have it. */
+               VERDICT_UNDEFINED,
 };
 
 struct verdict_order {

@@ -184,12 +184,12 @@ void run_log_launch(struct run_log *log, const char *kernel, uint64_t digest)
     else log->rest = run_log_mix_digest(log->rest, digest);
 }
 
-void run_log_host_race(struct run_log *log, const char *text)
+void run_log_host_finding(struct run_log *log, enum emu_fault_kind kind, const char *text)
 {
-    write_event(
-        log, &(struct event){
-                 .kind = EVENT_FINDING,
-                 .finding = {.kernel = "", .found = {.kind = EMU_RACE, .count = 1, .text = text}}});
+    write_event(log,
+                &(struct event){
+                    .kind = EVENT_FINDING,
+                    .finding = {.kernel = "", .found = {.kind = kind, .count = 1, .text = text}}});
 }
 
 void run_log_end_launch(struct run_log *log, struct emu *e, const struct launch_record *l)

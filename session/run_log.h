@@ -59,7 +59,9 @@ void run_log_report(struct run_log *log, const struct launch_record *l);
 uint64_t run_log_digest(struct run_log *log, struct emu *e, uint64_t launch);
 void run_log_launch(struct run_log *log, const char *kernel, uint64_t digest);
 
-void run_log_host_race(struct run_log *log, const char *text); /* between operations of the host */
+/* About what the host does: a race between its operations (EMU_RACE), a copy of bytes that nothing wrote
+ * (EMU_UNINITIALISED). */
+void run_log_host_finding(struct run_log *log, enum emu_fault_kind kind, const char *text);
 void run_log_printed(struct run_log *log, const char *text, size_t size);
 void run_log_copied(struct run_log *log, const void *bytes, size_t size);
 void run_log_message(struct run_log *log, const char *text);

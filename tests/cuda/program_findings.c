@@ -154,3 +154,75 @@ Test(program_findings, copies_of_what_nothing_wrote, .init = program_start_runs,
                  said.data);
     expect_output("0 faults, 2 findings\n");
 }
+
+/* A host that does not wait: the argument says for what. The kernel k writes 16 words of its first buffer, and reads as many
+ * of its second. */
+static const char early[] =
+    "#include <setjmp.h>\n#include <signal.h>\n#include <fcntl.h>\n"
+    "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"
+    "    \".visible .entry k(.param .u64 out, .param .u64 in)\\n{\\n .reg .b32 %r<4>; .reg .b64 %d<5>;\\n\"\n"
+    "    \" ld.param.u64 %d1, [out]; ld.param.u64 %d2, [in];\\n mov.u32 %r1, %tid.x;\\n\"\n"
+    "    \" mul.wide.u32 %d3, %r1, 4; add.u64 %d1, %d1, %d3; add.u64 %d2, %d2, %d3;\\n\"\n"
+    "    \" ld.global.u32 %r2, [%d2]; add.u32 %r2, %r2, 1; st.global.u32 [%d1], %r2; ret;\\n}\\n\";\n"
+    "static sigjmp_buf back;\n"
+    "static void caught(int s) { (void)s; siglongjmp(back, 1); }\n"
+    "static void look(void *p) { printf(\"%d\\n\", *(volatile int *)p); }\n"
+    "int main(int argc, char **argv)\n{\n"
+    "    const char *what = argc > 1 ? argv[1] : \"\";\n"
+    "    CUcontext c; CUmodule m; CUfunction f; CUstream s; CUdeviceptr out, in, device;\n"
+    "    volatile int *h, *i; int *pinned;\n"
+    "    signal(SIGSEGV, caught);\n"
+    "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuModuleLoadData(&m, ptx);\n"
+    "    cuModuleGetFunction(&f, m, \"k\"); cuStreamCreate(&s, 0); cuMemAlloc(&device, 64);\n"
+    "    cuMemAllocManaged(&out, 8192, CU_MEM_ATTACH_GLOBAL); h = (volatile int *)out;\n"
+    "    cuMemAllocManaged(&in, 8192, CU_MEM_ATTACH_GLOBAL); i = (volatile int *)in;\n"
+    "    cuMemAllocHost((void **)&pinned, 64);\n"
+    "    cuMemsetD32(device, 7, 16); i[0] = 4; i[20] = 1;\n"
+    "    cuLaunchKernel(f, 1, 1, 1, 16, 1, 1, 0, s, (void *[]){&out, &in}, NULL);\n"
+    "    if (!strcmp(what, \"read\")) printf(\"%d\\n\", h[3]); // read\n"
+    "    if (!strcmp(what, \"write\")) i[5] = 9; // write\n"
+    "    if (!strcmp(what, \"beside\")) printf(\"%d %d %d\\n\", h[16], i[5], i[20] = 3);\n"
+    "    if (!strcmp(what, \"callback\")) cuLaunchHostFunc(s, look, (void *)h);\n"
+    "    cuStreamSynchronize(s);\n"
+    "    printf(\"%d %d\\n\", h[3], i[0] = 5);\n"
+    "    cuMemcpyDtoHAsync(pinned, device, 64, s);\n"
+    "    if (!strcmp(what, \"copy\")) printf(\"%d\\n\", pinned[15]); // copy\n"
+    "    while (cuStreamQuery(s) != CUDA_SUCCESS) { }\n"
+    "    printf(\"%d\\n\", pinned[15]);\n"
+    "    if (sigsetjmp(back, 1) == 0) *(volatile int *)8 = 1;\n"
+    "    else puts(\"caught\");\n"
+    "    cuMemFree(out); cuMemFree(in); cuMemFreeHost(pinned); cuMemFree(device); return 0;\n}\n";
+
+Test(program_findings, the_host_waits_before_it_looks, .init = program_start_runs,
+     .fini = program_stop)
+{
+    static const struct {
+        const char *what, *device, *host;
+    } cases[] = {
+        {"read", "  kernel 'k' in stream 2 writes it\n", "  and the host reads it\n"},
+        {"write", "  kernel 'k' in stream 2 reads it\n", "  and the host writes it\n"},
+        {"copy", "  copy of 64 bytes in stream 2 writes it\n", "  and the host reads it\n"},
+    };
+    build_on_driver("app", early);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        cr_expect_eq(sh("'%s' run --check sync ./app %s", heddle, cases[i].what), 3, "%s",
+                     said.data);
+        cr_expect_eq(times("race of the host: it has not waited for an operation on 0x"), 1, "%s",
+                     said.data);
+        expect_output(cases[i].device);
+        expect_output(cases[i].host);
+        cr_expect_eq(times("called by main at "), 2, "%s", said.data);
+        cr_expect_eq(times("caught\n"), 1, "%s", said.data);
+        cr_expect_eq(sh("'%s' check --runs 1 --order gpudet ./app %s", heddle, cases[i].what), 7,
+                     "%s", said.data);
+        expect_output("races: 1, ");
+        cr_expect_eq(sh("'%s' run --check race ./app %s", heddle, cases[i].what), 0, "%s",
+                     said.data);
+    }
+    static const char *const good[] = {"", "beside", "callback"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        cr_expect_eq(sh("'%s' run --check sync ./app %s", heddle, good[i]), 0, "%s: %s", good[i],
+                     said.data);
+        cr_expect_eq(times("caught\n"), 1, "%s", said.data);
+    }
+}

@@ -16,7 +16,8 @@ static char folder[] = "/tmp/heddle-check-XXXXXX";
 static char *program;
 
 /* path: CTA 1 stores where CTA 0 does, but only if it is the first to add; twice: y[i] = 2 x[i]; wild: stores far away; last: out[0] = the CTA that stored last; spin: never ends;
- * late: faults if another CTA's store was not seen. */
+ * late: faults if another CTA's store was not seen; unset: reads shared memory that nothing wrote; absent: lanes of a shuffle
+ * are elsewhere. */
 static const char kernels[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry twice(.param .u64 x, .param .u64 y)\n{\n"
@@ -41,7 +42,17 @@ static const char kernels[] =
     "again: add.u64 %n, %n, 1; setp.ne.u64 %p, %n, 0; @%p bra again;\nret;\n}\n"
     ".visible .entry last(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %d<2>;\n"
     "ld.param.u64 %d1, [out];\nmov.u32 %r1, %ctaid.x;\nst.global.u32 [%d1+8], 5;\n"
-    "st.global.u32 [%d1+12], %r1; // last\nret;\n}\n";
+    "st.global.u32 [%d1+12], %r1; // last\nret;\n}\n"
+    ".visible .entry unset(.param .u64 out)\n{\n.shared .align 4 .b32 s[32];\n"
+    ".reg .b32 %r<4>; .reg .b64 %d<3>;\n"
+    "ld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, s;\n"
+    "mad.lo.u32 %r2, %r1, 4, %r2;\nld.shared.u32 %r3, [%r2]; // unset\n"
+    "mul.wide.u32 %d2, %r1, 4;\nadd.u64 %d1, %d1, %d2;\nst.global.u32 [%d1], %r3;\nret;\n}\n"
+    ".visible .entry absent(.param .u64 out)\n{\n.reg .b32 %r<4>; .reg .b64 %d<2>; .reg .pred %p;\n"
+    "ld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nsetp.ge.u32 %p, %r1, 16;\n@%p bra end;\n"
+    "shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffffffff; // absent\n"
+    "setp.ne.u32 %p, %r1, 0;\n@%p bra end;\nst.global.u32 [%d1], %r2;\nend:\n"
+    "add.u64 %d1, %d1, 4;\nred.global.add.u32 [%d1], 1;\nret;\n}\n";
 
 /* The line of the kernels' text that holds a mark. */
 static unsigned line_of(const char *mark)
@@ -342,7 +353,7 @@ Test(check, json_has_what_the_page_says)
 {
     write_file("two.yaml", two_launches);
     json_t *o = check_json("check two.yaml --runs 12 --check memory", 7), *order, *p, *w;
-    cr_expect(json_integer_value(json_object_get(o, "version")) == 4);
+    cr_expect(json_integer_value(json_object_get(o, "version")) == 6);
     cr_expect_str_eq(text_at(o, "verdict"), "racy");
     cr_expect(json_integer_value(json_object_get(o, "exit_status")) == 7);
     cr_expect(json_is_false(json_object_get(o, "interrupted")));
@@ -438,7 +449,7 @@ static json_int_t number_at(const json_t *o, const char *key)
 /* What is suppressed is counted; and dab, which promises one result where there are no races, has broken nothing. */
 Test(check, suppressed_findings_are_counted)
 {
-    write_file("list", "race:last\ninit:wild\ninit:twice\n");
+    write_file("list", "race:last\ninit:wild\ninit:unset\n");
     static const char last[] = "check k.ptx --kernel last --grid 40 --arg 'buf:u32[4]' --runs 6 "
                                "--suppress list";
     json_t *o = check_json(last, 6);
@@ -452,9 +463,10 @@ Test(check, suppressed_findings_are_counted)
         strstr(r.out, "accesses of the same memory: this program has some, which are suppressed\n"),
         "%s", r.out);
     result_free(&r);
-    static const char twice[] = "check k.ptx --kernel twice --block 8 --arg 'buf:u32[8]' --arg "
-                                "'buf:u32[8]' --runs 3 --order gpudet --check init --suppress list";
-    o = check_json(twice, 0);
+    static const char unset[] = "check k.ptx --kernel unset --block 8 --arg 'buf:u32[8]' --runs 3 "
+                                "--order gpudet --check init --suppress list";
+    o = check_json(unset, 0);
+    cr_expect_eq(number_at(o, "suppressed"), 2); /* in the run that looks for races, too */
     cr_expect_eq(number_at(json_array_get(json_object_get(o, "orders"), 0), "suppressed"), 1);
     cr_expect_eq(number_at(json_array_get(json_object_get(o, "orders"), 1), "suppressed"), 3);
     json_decref(o);
@@ -481,7 +493,7 @@ Test(check, junit_is_xml)
     size_t length;
     snprintf(path, sizeof path, "%s/a.xml", folder);
     char *text = read_file(path, &length);
-    cr_expect(strstr(text, "tests=\"5\" failures=\"4\""), "%s", text);
+    cr_expect(strstr(text, "tests=\"6\" failures=\"4\""), "%s", text);
     cr_expect(strstr(text, "<testcase classname=\"&lt;&amp;&quot;&gt;.ptx\" name=\"native\"/>"),
               "%s", text);
     cr_expect(strstr(text, "name=\"random\">\n      <failure message=\""), "%s", text);
@@ -574,6 +586,45 @@ Test(check, a_race_on_another_path_is_found)
     json_decref(o);
 }
 
+/* The native run with init and sync; its findings are a verdict of their own. */
+Test(check, undefined_behaviour_is_found)
+{
+    static const struct {
+        const char *kernel, *count, *kind, *mark, *text;
+    } cases[] = {
+        {"unset", "uninitialised", "uninitialised", "// unset",
+         "it reads memory that nothing wrote"},
+        {"absent", "misused_synchronisation", "synchronisation", "// absent",
+         "it misuses synchronisation"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char command[200];
+        snprintf(command, sizeof command,
+                 "check k.ptx --kernel %s --block 32 --arg 'buf:u32[32]' --runs 3 --order gpudet",
+                 cases[i].kernel);
+        json_t *o = check_json(command, 9);
+        const json_t *f = json_array_get(json_object_get(o, "findings"), 0),
+                     *place = json_array_get(json_object_get(f, "places"), 0);
+        cr_expect_str_eq(text_at(o, "verdict"), "undefined behaviour");
+        cr_expect(json_is_true(json_object_get(o, "init_sync_looked_for")));
+        cr_expect_eq(number_at(o, cases[i].count), 1, "%s", cases[i].kernel);
+        cr_expect_eq(json_array_size(json_object_get(o, "findings")), 1);
+        cr_expect_str_eq(text_at(f, "kind"), cases[i].kind);
+        cr_expect_eq(number_at(place, "line"), line_of(cases[i].mark));
+        struct result r = heddle(text_at(f, "replay") + strlen("heddle "));
+        cr_expect(r.status == 3 && strstr(r.err, cases[i].kernel), "%d %s", r.status, r.err);
+        result_free(&r);
+        json_decref(o);
+        r = heddle(command);
+        cr_expect(strstr(r.out, cases[i].text), "%s", r.out);
+        result_free(&r);
+        strcat(command, " --no-init");
+        o = check_json(command, 0);
+        cr_expect(json_is_false(json_object_get(o, "init_sync_looked_for")));
+        json_decref(o);
+    }
+}
+
 /* The suite says of these workloads what their results depend on. */
 Test(check, names_the_likely_cause)
 {
@@ -586,6 +637,8 @@ Test(check, names_the_likely_cause)
         {"check suite:scatter_last --order random --runs 3", "race", 7},
         {"check k.ptx --kernel prints --grid 9 --order random --runs 3", "order of prints", 6},
         {"check suite:append --order random --runs 3 --no-race", NULL, 6},
+        {"check k.ptx --kernel unset --block 8 --arg 'buf:u32[8]' --order random --runs 3",
+         "uninitialised memory", 9},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         json_t *o = check_json(cases[i].command, cases[i].status);
