@@ -203,8 +203,8 @@ static void print_result(const struct check *c, const struct search_outcome *o, 
 {
     const struct search_result *r = &o->results[i];
     const char *again = replay(c, o, i);
-    printf("result %u: %016llx, %llu run%s%s%s\n", i + 1, (unsigned long long)r->id,
-           (unsigned long long)r->runs, r->runs == 1 ? "" : "s",
+    printf("result %u: %016llx, in %llu of %llu runs%s%s\n", i + 1, (unsigned long long)r->id,
+           (unsigned long long)r->runs, (unsigned long long)o->runs,
            again ? ", the first of them\n  " : "", again ? again : "");
 }
 
