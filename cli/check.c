@@ -110,11 +110,12 @@ const struct command command_check = {
         "guarantee it\n"
         "  1  errors in the input\n"
         "  2  a wrong call, or a program whose device could not be created\n"
-        "  3, 4, 5  a run failed, as for 'heddle run'; 5 also: --exhaustive found one result, but "
-        "proved nothing\n"
+        "  3, 4, 5  a run failed, as for 'heddle run'\n"
+        "  5  also: --exhaustive found one result, but proved nothing\n"
         "  6  results differ\n"
         "  7  there are data races\n"
-        "  8  an order that guarantees one result gave several: a bug of Heddle",
+        "  8  an order that guarantees one result gave several: a bug of Heddle\n"
+        "  9  undefined behaviour: memory that nothing wrote is read, or synchronisation is misused",
     .examples = "  heddle check suite:histogram_global --runs 10\n"
                 "  heddle check ./app arguments",
     .run = check_command_line,

@@ -2,7 +2,7 @@
 # Made by 'make man' from the tables of the commands (cli/, session/settings.def).
 _heddle_gpus="a100 b200 c2050 gtx1080 gtx480 gtx680 gv100 h100 k40 p100 quadrofx5800 rtx2060 rtx2080ti rtx3070 rtx4090 titanv titanx v100"
 _heddle_orders="native random gpudet dab"
-_heddle_workloads="aes aes_columns append bank betweenness bfs_fixed bfs_parent bfs_racy bfs_sparse blur_texture centrality conv_filter conv_gradient coulomb euler hash_chain hash_probe histogram_global histogram_shared hotspot index_add libor litmus_block litmus_grid mandelbrot nbody order_exchange order_mixed pagerank pathfinder racey_global racey_lanes racey_shared racey_warps reduce_atomic reduce_shared reduce_shuffle saxpy scan_blocks scan_lookback scatter_last segment_sum sgemm_16 sgemm_32 spmv_scalar spmv_vector srad stencil_2d stencil_3d sum_atomic sum_lock sum_lock_backoff sum_lock_test sum_tree ticket transpose_naive transpose_padded transpose_tiled"
+_heddle_workloads="aes aes_columns append bank betweenness bfs_fixed bfs_parent bfs_racy bfs_sparse blur_texture centrality cloth cloth_opt conv_filter conv_gradient coulomb euler hash_chain hash_probe histogram_global histogram_shared hotspot index_add libor litmus_block litmus_grid mandelbrot nbody order_exchange order_mixed pagerank pathfinder racey_global racey_lanes racey_shared racey_warps reduce_atomic reduce_shared reduce_shuffle saxpy scan_blocks scan_lookback scatter_last segment_sum sgemm_16 sgemm_32 spmv_scalar spmv_vector srad stencil_2d stencil_3d sum_atomic sum_lock sum_lock_backoff sum_lock_test sum_tree ticket transpose_naive transpose_padded transpose_tiled"
 _heddle_words() # [the first word of a command]
 {
     case $1 in
@@ -17,7 +17,7 @@ _heddle_options() # COMMAND
 {
     case $1 in
     'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --exhaustive --search-time --recordings --no-race --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --files --files-bytes --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --exhaustive --search-time --recordings --no-race --no-init --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --files --files-bytes --require-supported --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
     'estimate') echo "--gpu --order --format --coefficients --from --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --konata --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
@@ -25,9 +25,9 @@ _heddle_options() # COMMAND
     'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --table --seeds --exhaustive --help";;
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     'sweep query') echo "--help";;
-    'sweep report') echo "--rows --columns --value --baseline --slower --format --help";;
+    'sweep report') echo "--rows --columns --value --baseline --slower --format --chart --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
-    'trace record') echo "--output --format --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'trace record') echo "--output --format --launch --cta --space --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
@@ -324,13 +324,17 @@ _heddle_values() # COMMAND --OPTION
     'sweep report --value') echo "results cells failed racy cycles seconds";;
     'sweep report --baseline') echo "";;
     'sweep report --slower') echo "";;
-    'sweep report --format') echo "text csv html";;
+    'sweep report --format') echo "text csv html svg";;
+    'sweep report --chart') echo "map bars";;
     'reproduce --output') echo "";;
     'reproduce --jobs') echo "";;
     'reproduce --items') echo "FILE";;
     'reproduce --recorded') echo "FILE";;
     'trace record --output') echo "FILE";;
     'trace record --format') echo "";;
+    'trace record --launch') echo "";;
+    'trace record --cta') echo "";;
+    'trace record --space') echo "global shared local";;
     'trace record --gpu') echo "$_heddle_gpus";;
     'trace record --order') echo "$_heddle_orders";;
     'trace record --memory') echo "";;

@@ -373,7 +373,7 @@ Test(cli, bash_completes)
         {"heddle run --divergence = i", "its\n"},
         {"heddle run --gpu titan", "titanv titanx\n"},
         {"heddle check --order gpu", "gpudet\n"},
-        {"heddle check --reco", "\n"},
+        {"heddle check --repl", "\n"},
         {"heddle check --max", "--max-instructions\n"},
         {"heddle run --counts good", "good.ptx\n"},
         {"heddle run good", "good.ptx\n"},
