@@ -61,6 +61,25 @@ for kernel in tests/demo/spin.ptx build/demo/spin.ptx; do
     ./heddle run "$kernel" --block 64 --arg 'buf:u32[1]=const(0)' 2>&1 | head -2
 done
 
+say "heddle check --exhaustive: all executions of two small kernels, one with an atomic, one without"
+for kernel in exact lossy; do
+    ./heddle check docs/guide/increment.ptx --kernel $kernel --grid 2 --block 1 --arg 'buf:u32[1]=zero' --exhaustive || true
+done
+
+say "heddle run --locks: the words that threads contend for"
+./heddle run suite:bank --order random --locks | sed -n '/contended/,$p' | head -8
+
+say "heddle check --files: threads append to a file; one order has one result"
+box=$(mktemp -d)
+for order in random gpudet; do
+    ./heddle check docs/guide/files.ptx --kernel append --grid 4 --block 32 --files "$box" \
+        --arg 'result=buf:s32[128]' --order $order --runs 8 | grep -E "^($order|  the files|  likely)" || true
+done
+rm -rf "$box"
+
+say "heddle advise: what a rewrite of a slow histogram would save"
+./heddle advise suite:histogram_global --gpu titanv | head -20
+
 say "heddle area: the storage that DAB's hardware needs on a TITAN V"
 ./heddle area dab:queue=l2 --gpu titanv
 
