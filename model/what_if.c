@@ -49,6 +49,7 @@ void rewrite_free(const struct trace_cta **list, uint32_t count)
 
 void rewrite_put(struct rewrite_words *to, const uint32_t *words, uint32_t count)
 {
+    if (!count) return;
     while (to->cap - to->count < count) {
         to->cap = to->cap ? 2 * to->cap : 64;
         to->words = realloc(to->words, to->cap * sizeof *to->words);
