@@ -69,7 +69,10 @@ static const struct kernel stuck[] = {
     {"plain loads", WAIT("ld.global.u32 %r3, [%d1];"), 3, 64},
     {"volatile loads", WAIT("ld.volatile.global.u32 %r3, [%d1];"), 3, 64},
     {"loads with acquire", WAIT("ld.acquire.gpu.global.u32 %r3, [%d1];"), 2, 32},
-    {"a flag in shared memory", WAIT("ld.volatile.shared.u32 %r3, [flag];"), 2, 64},
+    {"a flag in shared memory",
+     "mov.u32 %r4, 0; st.volatile.shared.u32 [flag], %r4;\n" WAIT(
+         "ld.volatile.shared.u32 %r3, [flag];"),
+     2, 64},
     {"a lock that nobody gives back",
      "and.b32 %r4, %r1, 31; setp.ne.u32 %p1, %r4, 0; @%p1 bra end;\n"
      "again: atom.global.cas.b32 %r3, [%d1], 0, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra again;",
