@@ -223,7 +223,8 @@ Test(program, that_calls_wrongly_is_told_where, .init = program_start_runs, .fin
 /* 40 CTAs write to a variable, one thread to an element of an allocation. */
 Test(program, writes_are_watched, .init = program_start_runs, .fini = program_stop)
 {
-    static const char *const orders[] = {"native", "random --seed 3", "gpudet", "dab"};
+    static const char *const orders[] = {"native", "random:uninitialised=zero --seed 3", "gpudet",
+                                         "dab"};
     static const char fill[] =
         "heddle: cuMemAlloc #1[99]: 0 -> 99, store by thread (3,0,0) of CTA (3,0,0), launch 1 of "
         "kernel 'fill', PTX line 10\n";

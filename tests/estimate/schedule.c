@@ -67,7 +67,9 @@ static bool depends(const struct emu_trace *t, const struct trace_inst *a,
         if (k >= a->reads && named(t, b, 0, b->reads, reg)) return true;
     }
     text_of(a, x), text_of(b, y);
-    const bool is_a = begins(x, "ld") || begins(x, "st"), is_b = begins(y, "ld") || begins(y, "st");
+    /* Barriers order no load of memory that stays the same while a kernel runs. */
+    const bool is_a = (begins(x, "ld") || begins(x, "st")) && *memory_of(x),
+               is_b = (begins(y, "ld") || begins(y, "st")) && *memory_of(y);
     if ((stays(x) && (is_b || stays(y))) || (stays(y) && is_a)) return true;
     return is_a && is_b && (begins(x, "st") || begins(y, "st")) &&
            strpbrk(memory_of(x), memory_of(y)) != NULL;
