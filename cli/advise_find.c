@@ -131,7 +131,8 @@ static void advise_divergence(struct advices *a, const struct emu_counts *c, dou
                               uint8_t *changes)
 {
     const uint32_t threads = c->block[0] * c->block[1] * c->block[2];
-    const double full = (double)threads / ((threads + 31) / 32);
+    const uint32_t warps = (threads + 31) / 32;
+    const double full = (double)threads / (double)warps;
     const struct emu_instruction *most = NULL;
     struct what_if_counted counted;
     memset(changes, WHAT_IF_SAME, c->instruction_count);
@@ -141,7 +142,8 @@ static void advise_divergence(struct advices *a, const struct emu_counts *c, dou
         changes[k] = WHAT_IF_PACKED;
         if (!most || idle_lanes(i, full) > idle_lanes(most, full)) most = i;
     }
-    const double then = most ? what_if_cycles(c, changes, &counted) : 0;
+    if (!most) return;
+    const double then = what_if_cycles(c, changes, &counted);
     if (then > 0) add(a, c, most, ADVICE_DIVERGENCE, cycles - then, &counted);
 }
 

