@@ -3,6 +3,7 @@
 #include "tests/support/command.h"
 
 #include "base/buf.h"
+#include "tests/support/support.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 
 TestSuite(reproduce, .init = command_enter, .fini = command_leave);
 
-static char *read_file(const char *name)
+static char *file_text(const char *name)
 {
     struct buf text = {0};
     cr_assert(buf_add_file(&text, name, 1 << 20), "%s", name);
@@ -79,7 +80,7 @@ Test(reproduce, verdicts_compare_the_overhead_and_its_sign, .timeout = 120)
                                                 CLAIM("no-loss", "<1", "ratio", "1.02"));
     struct buf out = {0};
     cr_assert_eq(run("--items list.yaml -o out --quiet", &out), 0, "%s", out.data);
-    char *csv = read_file("out/claims.csv");
+    char *csv = file_text("out/claims.csv");
     for (size_t i = 0; i < sizeof want / sizeof *want; i++)
         cr_expect_str_eq(verdict_of(csv, want[i].name), want[i].verdict, "%s", want[i].name);
     cr_expect(strstr(csv, "\nnumbers/far,1.20,1.27,,1.06,no,\"because\"\n"), "%s", csv);
@@ -111,7 +112,7 @@ Test(reproduce, formulas_read_what_runs_counted, .timeout = 120)
     struct buf out = {0};
     cr_assert_eq(run("--items list.yaml -o out", &out), 0, "%s", out.data);
     cr_expect(strstr(out.data, "10 of 10 claims: yes"), "%s", out.data);
-    char *data = read_file("out/data/numbers.csv");
+    char *data = file_text("out/data/numbers.csv");
     cr_expect_eq(strncmp(data, "name,target,order,seed,gpu,", 27), 0, "%s", data);
     cr_expect(strstr(data, "\n\"A\",suite:saxpy,native,1,gtx480,"), "%s", data);
     free(data);
@@ -205,17 +206,17 @@ Test(reproduce, outputs_do_not_depend_on_jobs_or_kills, .timeout = 600)
     command_write("three.yaml", three);
     cr_assert_eq(run("--items three.yaml -o one --jobs 1", &out), 0, "%s", out.data);
     cr_assert_eq(run("--items three.yaml -o many --jobs 16", &out), 0, "%s", out.data);
-    for (uint32_t ms = 60; ms < 2000 && !start_and_kill(ms); ms += 120) continue;
+    for (uint32_t ms = 60; ms < 2000 && !start_and_kill(ms); ms += 120 * THINNED) continue;
     cr_assert_eq(run("--items three.yaml -o killed --jobs 2", &out), 0, "%s", out.data);
     cr_expect(strstr(out.data, "0 failed\n"), "%s", out.data);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         static const char *const others[] = {"many", "killed"};
         char name[80];
         snprintf(name, sizeof name, "one/%s", files[i]);
-        char *one = read_file(name);
+        char *one = file_text(name);
         for (size_t k = 0; k < 2; k++) {
             snprintf(name, sizeof name, "%s/%s", others[k], files[i]);
-            char *other = read_file(name);
+            char *other = file_text(name);
             cr_expect_str_eq(other, one, "%s", name);
             free(other);
         }
@@ -238,8 +239,8 @@ Test(reproduce, a_time_lapse_has_a_line_for_each_quantum, .timeout = 120)
                   "gpudet.quanta@gpudet[A]'}}\n");
     struct buf out = {0};
     cr_assert_eq(run("--items list.yaml -o out --quiet", &out), 0, "%s", out.data);
-    char *svg = read_file("out/figures/lapse-A.svg"), *csv = read_file("out/claims.csv");
-    char *page = read_file("out/index.html"), *text = read_file("out/claims.md");
+    char *svg = file_text("out/figures/lapse-A.svg"), *csv = file_text("out/claims.csv");
+    char *page = file_text("out/index.html"), *text = file_text("out/claims.md");
     const char *claim = strstr(csv, "lapse/q,1,");
     unsigned long lines = 0;
     for (const char *at = svg; (at = strstr(at, "non-scaling-stroke")); at++) lines++;
