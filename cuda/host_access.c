@@ -28,7 +28,7 @@ struct host_page {
 };
 struct host_pages {
     struct host_page *list;
-    size_t count, room;
+    size_t count, capacity;
     bool strong;
 };
 
@@ -64,9 +64,9 @@ static void add_page(void *self, uint64_t address, uint64_t size, enum touched_h
         size_t i = 0;
         while (i < p->count && p->list[i].address != first) i++;
         if (i == MOST_PAGES) continue;
-        if (i == p->room) {
-            p->room = p->room ? 2 * p->room : 16;
-            p->list = realloc(p->list, p->room * sizeof *p->list);
+        if (i == p->capacity) {
+            p->capacity = p->capacity ? 2 * p->capacity : 16;
+            p->list = realloc(p->list, p->capacity * sizeof *p->list);
             if (!p->list) abort();
         }
         if (i == p->count) p->list[p->count++] = (struct host_page){.address = first};

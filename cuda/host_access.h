@@ -29,7 +29,7 @@ struct host_pages; /* of one operation */
 struct host_pages *host_pages_new(const struct touched *t);
 void host_pages_free(struct host_pages *p); /* NULL is allowed */
 
-/* Protects the pages until host_access_release. `of`: what is told with an access of theirs. */
+/* Protects the pages until host_access_release. `of`: what is reported with an access of theirs. */
 void host_access_guard(const struct host_pages *p, const void *of);
 
 struct host_access {

@@ -455,12 +455,12 @@ OP(fetch_texels)
 {
     const struct texture_op *v = in->ext;
     const struct emu_machine *m = g->worker->machine;
-    const bool told = m->watched && m->launch->observer_count;
+    const bool observed = m->watched && m->launch->observer_count;
     struct texture_object o = {0};
     struct fetch f = {.texture = NULL};
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
-        if (!told && one_handle(g, v, w)) {
+        if (!observed && one_handle(g, v, w)) {
             const struct texture *before = o.texture;
             const u32 lane = (u32)__builtin_ctz(g->exec[w]);
             const struct texture *t = texture_of_lane(g, in, w, lane, false, &o);
@@ -470,7 +470,7 @@ OP(fetch_texels)
                 fetch_warp(g, in, w, &f))
                 continue;
         }
-        if (!texture_fetch_lanes(g, in, w, told, &o)) return NULL;
+        if (!texture_fetch_lanes(g, in, w, observed, &o)) return NULL;
     }
     return in + 1;
 }

@@ -627,7 +627,7 @@ struct texture_sampler texture_sampler_of(const struct texture_op *v, const stru
     return s;
 }
 
-bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, bool told,
+bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, bool observed,
                          struct texture_object *o)
 {
     const struct texture_op *v = in->ext;
@@ -655,7 +655,7 @@ bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, b
                 return false;
             }
         u32 out[4];
-        if (told) {
+        if (observed) {
             of[l] = t;
             p.reads = &reads[l];
             reads[l].count = 0;
@@ -670,7 +670,7 @@ bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, b
         texel_of(&q.axis[1], q.axis[1].first, &y);
         at[l] = t->memory.address + texture_offset(&t->memory, 0, q.layer, x, y, 0);
     }
-    if (told) tell_fetch(g, in, w, of, reads);
+    if (observed) tell_fetch(g, in, w, of, reads);
     if (g->worker->sites && g->exec[w] && o->texture)
         emu_count_lanes(g, in, w, at, g->exec[w], texture_texel_bytes(&o->texture->memory),
                         PTX_SPACE_GLOBAL, COUNT_LOAD);

@@ -40,9 +40,9 @@ const struct texture *texture_of_lane(struct emu_group *g, const struct emu_uop 
 bool texture_fits(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, bool surface,
                   const struct texture *t);
 
-/* tex and tld4 of the lanes of warp w that are on, one by one, with their counts. `told`: observers are told of the texels.
+/* tex and tld4 of the lanes of warp w that are on, one by one, with their counts. `observed`: observers are notified of the texels.
  * false: a fault. */
-bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, bool told,
+bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, bool observed,
                          struct texture_object *o);
 
 /* The sampler that an instruction fetches with. */

@@ -27,9 +27,9 @@ struct deferred_block {
 };
 struct log_writer { /* a host thread's */
     struct deferred_block *now;
-    u8 *at, *end;        /* room for more in `now` */
+    u8 *at, *end;        /* free space in `now` */
     atomic_size_t fresh; /* bytes of what came since the order was last given some */
-    u8 apart[64];
+    u8 padding[64];
 };
 struct deferred_log {
     const struct emu_machine *m;
@@ -40,7 +40,7 @@ struct deferred_log {
     u32 writer_count;
     pthread_mutex_t lock;               /* of what follows */
     struct deferred_block *full, *free; /* full: no more is added to them */
-    u64 bytes;                          /* of the rooms */
+    u64 bytes;                          /* of all blocks */
 };
 
 static u8 *take(const struct emu_machine *m, u64 size, bool cleared)
