@@ -19,6 +19,7 @@ enum {
     MOST_PAGES = 4096, /* of an operation, and in all */
     TABLE = 4 * MOST_PAGES,
     MOST_ACCESSES = 64,
+    MOST_LATE = 1024, /* faults of a page after its protection, by threads that came before */
     FRAMES = 24
 };
 
@@ -97,6 +98,7 @@ struct guarded {
     uint64_t address;
     const void *of;
     bool on, written;
+    unsigned late; /* faults since it is no longer protected */
 };
 struct seen { /* an access, as the handler notes it */
     uint64_t address;
@@ -178,12 +180,12 @@ static void empty_table(void)
     state.over = false;
 }
 
-/* Whether the fault is of a page that is, or just was, protected. */
+/* Whether the fault is of a page that is, or just was, protected. A page that goes on faulting is not there any more. */
 static bool note(const char *at, const void *context)
 {
     lock();
     struct guarded *g = find(at - (uintptr_t)at % PAGE);
-    const bool known = g->host;
+    const bool known = g->host && (g->on || g->late++ < MOST_LATE);
     if (g->on) {
         g->on = false;
         (void)mprotect(g->host, PAGE, PROT_READ | PROT_WRITE);
@@ -233,7 +235,7 @@ static void guard_page(const struct host_page *p, const void *of)
         state.used[state.count++] = (uint32_t)(g - state.table);
     }
     if (g->on && (g->written || !p->written)) return; /* an operation that wants more has it */
-    *g = (struct guarded){host, p->address, of, true, p->written};
+    *g = (struct guarded){host, p->address, of, true, p->written, 0};
     (void)mprotect(host, PAGE, p->written ? PROT_NONE : PROT_READ);
 }
 

@@ -174,7 +174,7 @@ static const char early[] =
     "    signal(SIGSEGV, caught);\n"
     "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuModuleLoadData(&m, ptx);\n"
     "    cuModuleGetFunction(&f, m, \"k\"); cuStreamCreate(&s, 0); cuMemAlloc(&device, 64);\n"
-    "    cuMemAllocManaged(&out, 8192, CU_MEM_ATTACH_GLOBAL); h = (volatile int *)out;\n"
+    "    cuMemAllocManaged(&out, 1 << 23, CU_MEM_ATTACH_GLOBAL); h = (volatile int *)out;\n"
     "    cuMemAllocManaged(&in, 8192, CU_MEM_ATTACH_GLOBAL); i = (volatile int *)in;\n"
     "    cuMemAllocHost((void **)&pinned, 64);\n"
     "    cuMemsetD32(device, 7, 16); i[0] = 4; i[20] = 1;\n"
@@ -185,6 +185,11 @@ static const char early[] =
     "    if (!strcmp(what, \"callback\")) cuLaunchHostFunc(s, look, (void *)h);\n"
     "    cuStreamSynchronize(s);\n"
     "    printf(\"%d %d\\n\", h[3], i[0] = 5);\n"
+    "    if (!strcmp(what, \"freed\")) {\n"
+    "        cuMemFree(out);\n"
+    "        if (sigsetjmp(back, 1) == 0) printf(\"%d\\n\", h[3]);\n"
+    "        else puts(\"caught\");\n"
+    "        return 0;\n    }\n"
     "    cuMemcpyDtoHAsync(pinned, device, 64, s);\n"
     "    if (!strcmp(what, \"copy\")) printf(\"%d\\n\", pinned[15]); // copy\n"
     "    while (cuStreamQuery(s) != CUDA_SUCCESS) { }\n"
@@ -219,7 +224,7 @@ Test(program_findings, the_host_waits_before_it_looks, .init = program_start_run
         cr_expect_eq(sh("'%s' run --check race ./app %s", heddle, cases[i].what), 0, "%s",
                      said.data);
     }
-    static const char *const good[] = {"", "beside", "callback"};
+    static const char *const good[] = {"", "beside", "callback", "freed"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         cr_expect_eq(sh("'%s' run --check sync ./app %s", heddle, good[i]), 0, "%s: %s", good[i],
                      said.data);
