@@ -462,10 +462,27 @@ static bool is_full(const struct access *k, const struct tag_set *set)
            !known_to_all(k, set->list[HISTORY - 1] >> 5);
 }
 
+/* Copies the reads that a read of this lane does not replace; `quick`: and perhaps others, of which
+ * a short search of the vector clocks does not show that they happened before. */
+static uint32_t unordered_reads(struct access *k, const struct cell *cell, uint32_t lane,
+                                bool quick, tag *left)
+{
+    const tag *list;
+    const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
+    uint32_t n = 0;
+    k->r->vclocks.quick = quick;
+    k->r->vclocks.cut = false;
+    for (uint32_t i = 0; i < reads; i++)
+        if (!is_subsumed(k, &k->events->list[list[i] >> 5]) ||
+            !tag_happens_before(k, list[i], lane))
+            left[n++] = list[i];
+    k->r->vclocks.quick = false;
+    return n;
+}
+
 /* Adds the read to the cell. */
 static void remember_read(struct access *k, tag own, struct cell *cell)
 {
-    const tag *list;
     tag left[HISTORY + 1];
     const uint32_t lane = own % LANES;
     struct tag_set *set = shadow_set(k->shadow, cell->read);
@@ -482,11 +499,8 @@ static void remember_read(struct access *k, tag own, struct cell *cell)
         shadow_add(k->shadow, &cell->read, own);
         return;
     }
-    const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
-    for (uint32_t i = 0; i < reads; i++)
-        if (!is_subsumed(k, &k->events->list[list[i] >> 5]) ||
-            !tag_happens_before(k, list[i], lane))
-            left[n++] = list[i];
+    n = unordered_reads(k, cell, lane, true, left);
+    if (n == HISTORY && k->r->vclocks.cut) n = unordered_reads(k, cell, lane, false, left);
     if (n == HISTORY) return;
     left[n++] = own;
     shadow_put(k->shadow, &cell->read, left, n);

@@ -5,7 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16, EXTENSION_MOST = 3, QUICK_CHECK = 4 };
+enum {
+    FAN = 16,
+    FAN_BITS = 4,
+    LARGE = 6,
+    LIST_MOST = 16,
+    EXTENSION_MOST = 3,
+    QUICK_CHECK = 4,
+    QUICK_QUERY = 64
+};
 enum kind {
     LIST,      /* of few entries, of any CTAs, sorted by CTA and part */
     TREE,      /* in the table; a leaf has the parts of one CTA, sorted */
@@ -540,7 +548,10 @@ static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta
         if (c->kind != LAZY_JOIN) {
             if (covers_now(t, c, cta, part, warp, epoch)) return true;
         } else if (c->u.lazy.serial > since && c->u.lazy.visited != t->queries) {
-            if (!most--) return false;
+            if (!most--) {
+                t->cut = true;
+                return false;
+            }
             c->u.lazy.visited = t->queries;
             if (c->count && extension_covers(c, cta, part, warp, epoch)) return true;
             push(t, &n, c->u.lazy.operand[0]);
@@ -553,5 +564,6 @@ static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta
 bool vclock_covers(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
                    uint32_t warp, uint32_t epoch, uint64_t since)
 {
-    return c && covers_within(t, c, cta, part, warp, epoch, since, UINT64_MAX);
+    return c &&
+           covers_within(t, c, cta, part, warp, epoch, since, t->quick ? QUICK_QUERY : UINT64_MAX);
 }

@@ -46,6 +46,8 @@ struct vclock_store {      /* the clocks of a launch */
     uint32_t count, cap;   /* of the table; cap: a power of two, or 0 */
     uint64_t joins;        /* lazy joins so far */
     uint64_t queries;      /* on lazy joins so far: marks the nodes that a query has visited */
+    bool quick;            /* queries visit few lazy joins: they may answer no instead of yes, */
+    bool cut;              /* and then set this */
     struct vclock **worklist;
     uint32_t worklist_cap;
     uint64_t live;                      /* clocks that exist; each has about 200 bytes at most */
