@@ -54,6 +54,10 @@ static const struct command_option options[] = {
     {.name = "dry-run",
      .help = "Print the cells, and how long they may take, as far as the journal knows.",
      .id = 'n'},
+    {.name = "probe",
+     .help =
+         "With --dry-run: first run one cell of each target, order and GPU of which the journal knows nothing. These cells count as run.",
+     .id = 'b'},
     {.name = "check", .help = "Only read the plan.", .id = 'C'},
     {.name = "retry-failed", .help = "Also run the cells that failed.", .id = 'r'},
     {.name = "only-stale",
@@ -89,7 +93,7 @@ struct request {
     size_t merged_count;
     unsigned long jobs;
     const struct sweep_cluster *cluster; /* NULL: processes of this host */
-    bool dry_run, check, retry_failed, only_stale, mix, no_programs, quiet, from_words;
+    bool dry_run, probe, check, retry_failed, only_stale, mix, no_programs, quiet, from_words;
 };
 
 /* ---- the command line ------------------------------------------------------------------------- */
@@ -139,6 +143,7 @@ static bool take_option(struct request *q, int id, const char *value)
     case 'm': return read_part(q, "--measure", value, read_measure);
     case 'j': return option_number("sweep", "--jobs", value, MOST_JOBS, &q->jobs);
     case 'n': return q->dry_run = true;
+    case 'b': return q->probe = true;
     case 'C': return q->check = true;
     case 'r': return q->retry_failed = true;
     case 't': return q->only_stale = true;
@@ -295,25 +300,14 @@ static void choose(const struct request *q, struct sweep_cell *cells, size_t cou
     }
 }
 
-static int print_cells(const struct request *q, const struct sweep_cell *cells, size_t count)
+/* Runs one cell of each target, order and GPU of which nothing is known. An exit code. */
+static int probe(const struct request *q, struct sweep_run *r)
 {
-    const struct sweep_plan *p = &q->plan;
-    double known = 0;
-    size_t left = 0, timed = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct sweep_cell *c = &cells[i];
-        if (c->record) known += c->record->seconds, timed++;
-        if (c->state != SWEEP_MISSING) continue;
-        left++;
-        printf("%.12s  %s  %s  seed %llu  %s\n", c->id, p->targets[c->target].name,
-               p->orders[c->order], (unsigned long long)c->seed, p->gpus[c->gpu]);
-    }
-    printf("%zu cells, %zu of them to be run", count, left);
-    if (timed)
-        printf(", about %.0f s with %lu jobs (mean of %zu cells)",
-               known / (double)timed * (double)left / (double)q->jobs, q->jobs, timed);
-    printf("\n");
-    return EXIT_FINE;
+    int status = EXIT_FINE;
+    if (sweep_keep_probes(&q->plan, r->cells, r->count)) status = sweep_run(r);
+    sweep_cells_join(r->cells, r->count, r->journal);
+    choose(q, r->cells, r->count);
+    return status;
 }
 
 static int run_in_folder(struct request *q, struct sweep_cell *cells, size_t count,
@@ -330,8 +324,12 @@ static int run_in_folder(struct request *q, struct sweep_cell *cells, size_t cou
     if (!merge(q, j)) return EXIT_USAGE;
     sweep_cells_join(cells, count, j);
     choose(q, cells, count);
-    if (q->dry_run) return print_cells(q, cells, count);
     if (q->cluster) r.program = q->cluster->program;
+    if (q->dry_run) {
+        const int status = q->probe ? probe(q, &r) : EXIT_FINE;
+        if (status == EXIT_FINE) sweep_print_cells(&q->plan, cells, count, r.jobs, q->cache);
+        return status;
+    }
     if (q->cluster && q->cluster->workers &&
         !(r.workers = q->cluster->workers(q->cluster->self, &q->plan, cells, count, r.jobs)))
         return EXIT_USAGE;
@@ -383,6 +381,8 @@ static int read_request(struct request *q, int argc, char **argv)
         if (!take_option(q, id, w.value)) status = EXIT_USAGE;
     if (w.wrong || !q->jobs || (status == EXIT_FINE && !take_operands(q, argv, w.operands)))
         status = EXIT_USAGE;
+    if (status == EXIT_FINE && q->probe && !q->dry_run)
+        status = usage_error("sweep", "--probe goes with --dry-run");
     if (status == EXIT_FINE) status = read_plan(q);
     if (status == EXIT_FINE && !set_defaults(q)) status = EXIT_USAGE;
     return status;

@@ -145,6 +145,21 @@ struct sweep_run {
  * journal cannot be written. */
 int sweep_run(struct sweep_run *r);
 
+/* What the cache (a folder; NULL: none) has of the cell. false: nothing. */
+bool sweep_cached(const char *cache, const struct sweep_plan *p, const struct sweep_cell *c,
+                  struct sweep_record *out);
+
+/* ---- the time that a sweep will take ---------------------------------------------------------- */
+
+/* Of the cells that are to be run, leaves to be run one of each target, order and GPU of which no cell has ended: what is
+ * to be known before sweep_print_cells() can say how long the others take. The others get the state SWEEP_STALE. The number left. */
+size_t sweep_keep_probes(const struct sweep_plan *p, struct sweep_cell *cells, size_t count);
+/* Prints each cell that is to be run, and how long they will take with so many processes at a time: the mean time of the cells that
+ * have ended of the same target, order and GPU, else of the same target; it says how many cells neither is known of, and how many
+ * the cache has (a folder; NULL: none). */
+void sweep_print_cells(const struct sweep_plan *p, const struct sweep_cell *cells, size_t count,
+                       unsigned jobs, const char *cache);
+
 /* ---- the command ------------------------------------------------------------------------------ */
 
 struct sweep_cluster {   /* other workers than processes of this host */

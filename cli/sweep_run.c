@@ -17,18 +17,18 @@ enum { EXIT_AGAIN = 75 }; /* EX_TEMPFAIL of sysexits.h */
 
 /* ---- the cache -------------------------------------------------------------------------------- */
 
-static void cache_path(const struct sweep_run *r, const char *id, char *path, size_t size)
+static void cache_path(const char *cache, const char *id, char *path, size_t size)
 {
-    snprintf(path, size, "%s/%.2s/%s", r->cache, id, id + 2);
+    snprintf(path, size, "%s/%.2s/%s", cache, id, id + 2);
 }
 
-static bool cache_get(const struct sweep_run *r, const struct sweep_cell *c,
-                      struct sweep_record *out)
+bool sweep_cached(const char *cache, const struct sweep_plan *p, const struct sweep_cell *c,
+                  struct sweep_record *out)
 {
     char path[4096];
     struct buf line = {0};
-    if (!r->cache || !r->plan->targets[c->target].can_be_cached) return false;
-    cache_path(r, c->id, path, sizeof path);
+    if (!cache || !p->targets[c->target].can_be_cached) return false;
+    cache_path(cache, c->id, path, sizeof path);
     const bool ok = buf_add_file(&line, path, 1000) && line.size &&
                     sweep_record_read(line.data, line.size, out) && strcmp(out->id, c->id) == 0;
     buf_free(&line);
@@ -43,7 +43,7 @@ static void cache_put(const struct sweep_run *r, const struct sweep_cell *c,
     snprintf(path, sizeof path, "%s/%.2s", r->cache, c->id);
     (void)mkdir(r->cache, 0777);
     (void)mkdir(path, 0777);
-    cache_path(r, c->id, path, sizeof path);
+    cache_path(r->cache, c->id, path, sizeof path);
     snprintf(temporary, sizeof temporary, "%s.%d", path, (int)getpid());
     sweep_record_print(x, line, sizeof line);
     FILE *f = fopen(temporary, "w");
@@ -154,7 +154,7 @@ static void fill(struct dealing *d)
     struct sweep_cell *c;
     while (!sweep_stop() && !d->broken && d->workers->free_slots(d->workers) && (c = deal(d))) {
         struct sweep_record x;
-        if (cache_get(r, c, &x)) {
+        if (sweep_cached(r->cache, r->plan, c, &x)) {
             finish(d, c, &x, true);
             continue;
         }

@@ -195,6 +195,62 @@ Test(sweep, journals_without_hosts_are_read, .timeout = 300)
     buf_free(&out);
 }
 
+/* The journal's lines with other times, in turn, and the checksums that belong to them. */
+static void set_seconds(const char *const *seconds)
+{
+    struct buf out = {0};
+    char *text = journal();
+    for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1, seconds++) {
+        char *at = strstr(line, ",\"s\":"), *host = strstr(line, ",\"h\":"),
+             *crc = strstr(line, ",\"crc\":");
+        const size_t from = out.size;
+        cr_assert(at && at < end && host && host < end);
+        buf_printf(&out, "%.*s,\"s\":%s%.*s,\"crc\":\"", (int)(at - line), line, *seconds,
+                   (int)(crc - host), host);
+        buf_printf(&out, "%08lx\"}\n",
+                   crc32(0, (const Bytef *)out.data + from, (uInt)(out.size - from)));
+    }
+    command_write("p.sweep/journal.ndjson", out.data);
+    free(text);
+    buf_free(&out);
+}
+
+/* 3 cells of 3 s and 3 of 10 s are left when one of each has run. */
+Test(sweep, a_dry_run_says_how_long_it_will_take, .timeout = 300)
+{
+    static const char words[] = "suite:saxpy suite:sum_atomic --order random --seeds 1-4 --jobs 1 "
+                                "--output p.sweep --cache c";
+    char line[300];
+    struct buf out = {0};
+    snprintf(line, sizeof line, "%s --dry-run", words);
+    cr_assert_eq(run(line, &out), 0, "%s", out.data);
+    cr_expect(strstr(out.data, "8 cells, 8 of them to be run\nnot counted: 8 cells"), "%s",
+              out.data);
+    snprintf(line, sizeof line, "%s --probe", words);
+    cr_expect_eq(run(line, &out), 2);
+    snprintf(line, sizeof line, "%s --dry-run --probe", words);
+    cr_assert_eq(run(line, &out), 0, "%s", out.data);
+    cr_expect(strstr(out.data, "2 of 2 cells") && strstr(out.data, "8 cells, 6 of them"), "%s",
+              out.data);
+    set_seconds((const char *const[]){"3.000", "10.000"});
+    cr_assert_eq(run(line, &out), 0, "%s", out.data);
+    cr_expect(strstr(out.data, "\n8 cells, 6 of them to be run, about 39 s with 1 jobs\n"), "%s",
+              out.data);
+    cr_expect(strstr(out.data, "suite:sum_atomic  random  seed 2  v100  10.00 s\n"), "%s",
+              out.data);
+    snprintf(line, sizeof line, "%s --dry-run --jobs 8", words);
+    cr_assert_eq(run(line, &out), 0);
+    cr_expect(strstr(out.data, "about 10 s with 8 jobs"), "none ends before its longest cell: %s",
+              out.data);
+    cr_assert_eq(rename("p.sweep", "first"), 0);
+    snprintf(line, sizeof line, "%s --dry-run", words);
+    cr_assert_eq(run(line, &out), 0);
+    cr_expect(strstr(out.data, "2 of these are in the cache") &&
+                  strstr(out.data, "counted: 6 cells"),
+              "%s", out.data);
+    buf_free(&out);
+}
+
 Test(sweep, errors_stand_where_they_are, .timeout = 300)
 {
     static const struct {
