@@ -45,7 +45,8 @@ extern const struct command command_run, command_check, command_suite_list, comm
     command_estimate, command_compare, command_orders, command_calibrate, command_measure,
     command_gpus, command_communication, command_report, command_sweep, command_sweep_query,
     command_sweep_report, command_trace_record, command_trace_info, command_trace_check,
-    command_trace_dump, command_advise, command_bench, command_reproduce, command_area;
+    command_trace_dump, command_trace_convert, command_advise, command_bench, command_reproduce,
+    command_area;
 
 /* ---- all commands (cli/commands.c) ----------------------------------------------------------------------- */
 

@@ -9,10 +9,11 @@ static const struct command *const commands[] = {
     &command_run,         &command_check,        &command_estimate,      &command_compare,
     &command_report,      &command_advise,       &command_communication, &command_sweep,
     &command_sweep_query, &command_sweep_report, &command_reproduce,     &command_trace_record,
-    &command_trace_info,  &command_trace_check,  &command_trace_dump,    &command_suite_list,
-    &command_suite_run,   &command_ptx_check,    &command_ptx_print,     &command_ptx_stats,
-    &command_ptx_cfg,     &command_bench,        &command_isa,           &command_orders,
-    &command_area,        &command_gpus,         &command_measure,       &command_calibrate,
+    &command_trace_info,  &command_trace_check,  &command_trace_dump,    &command_trace_convert,
+    &command_suite_list,  &command_suite_run,    &command_ptx_check,     &command_ptx_print,
+    &command_ptx_stats,   &command_ptx_cfg,      &command_bench,         &command_isa,
+    &command_orders,      &command_area,         &command_gpus,          &command_measure,
+    &command_calibrate,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

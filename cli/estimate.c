@@ -2,6 +2,7 @@
  * takes; here that is printed. */
 #define _GNU_SOURCE
 #include "cli/estimate.h"
+#include "cli/trace_accesses.h"
 
 #include "cli/command.h"
 #include "cli/gpu_file.h"
@@ -333,20 +334,23 @@ static int failed(int status, struct estimates *e)
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAULT;
 }
 
-/* "saxpy 4096": as rows of measured cycles name it. */
-static bool name_run(const struct estimate_call *c)
+char *estimate_run_name(const struct estimate_call *c)
 {
-    struct buf name = {0};
-    FILE *f = fopen(c->traces, "ab");
+    char *name = arena_copy(c->arena, "", 0);
     for (int i = c->target; i && i < c->word_count; i++) {
         const char *word = c->words[i], *slash = i == c->target ? strrchr(word, '/') : NULL;
-        buf_printf(&name, "%s%s", i > c->target ? " " : "", slash ? slash + 1 : word);
+        name = arena_printf(c->arena, "%s%s%s", name, i > c->target ? " " : "",
+                            slash ? slash + 1 : word);
     }
-    struct trace_writer w = {.file = f};
-    const bool named = f && trace_file_run(&w, name.data ? name.data : "");
-    const bool ok = f && fclose(f) == 0 && named;
-    buf_free(&name);
-    return ok;
+    return name;
+}
+
+static bool name_run(const struct estimate_call *c)
+{
+    FILE *f = fopen(c->traces, "ab");
+    struct trace_writer w = {.file = f, .promises = c->index};
+    const bool named = f && trace_file_run(&w, estimate_run_name(c));
+    return f && fclose(f) == 0 && named;
 }
 
 /* Each run reads the same. */
@@ -430,6 +434,7 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     restore_signals(&before);
     event_stream_close(events);
     if (child < 0) return usage_error(c->command, "cannot start another process");
+    if (c->index && !trace_add_index(c->command, c->traces)) return EXIT_INPUT;
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE && !e->count) {
         fprintf(stderr,
                 "heddle %s: no launch could be estimated: there was none, or it was not "
@@ -704,7 +709,9 @@ static int estimate_file(struct estimate_call *c, const char *path, struct estim
     }
     (void)fclose(f);
     if (in.why) fprintf(stderr, "heddle estimate: '%s': %s\n", path, in.why);
-    else if (!*count) fprintf(stderr, "heddle estimate: '%s' has no launches\n", path);
+    else if (!*count)
+        fprintf(stderr, "heddle estimate: '%s' has no launches with a trace%s\n", path,
+                in.events ? ": it was recorded with --addresses" : "");
     return in.why || !*count ? EXIT_INPUT : EXIT_FINE;
 }
 

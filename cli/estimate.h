@@ -43,6 +43,7 @@ struct estimate_call {
     enum format format;
     const char *coefficients; /* a file of them (model/timing_file.h); NULL: those built in */
     const char *traces;       /* a file to which the launches' traces are added; NULL: none */
+    bool index;               /* an index is added to it (emu/trace_file.h); it is a new file */
     int target;               /* which of the words it is */
     /* Called as soon as a launch of a running target has been estimated. NULL: not called. */
     void (*each)(const struct estimates *e, size_t launch);
@@ -66,6 +67,9 @@ bool estimate_read_call(struct estimate_call *c, int argc, char **argv);
 
 /* From here on, estimates of a GPU are by the file that --coefficients names for it, if any. The exit code. */
 int estimate_coefficients(struct estimate_call *c);
+
+/* "saxpy 4096", in the call's arena: as rows of measured cycles name it. */
+char *estimate_run_name(const struct estimate_call *c);
 
 /* Runs the target. Returns the exit code. If the target fails or is stopped, `partial` is set, and the estimates are
  * those of the launches before. */

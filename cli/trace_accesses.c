@@ -5,6 +5,7 @@
 #include "cli/observed_run.h"
 
 #include "base/arena.h"
+#include "emu/trace_file.h"
 #include "session/event_stream.h"
 #include "session/run_observer.h"
 
@@ -13,15 +14,36 @@
 #include <stdio.h>
 #include <string.h>
 
+bool trace_add_index(const char *command, const char *path)
+{
+    FILE *f = fopen(path, "r+b");
+    const bool added = f && trace_index_add(f), ok = f && fclose(f) == 0 && added;
+    if (!ok)
+        fprintf(stderr, "heddle %s: '%s' has no index: %s\n", command, path,
+                f ? "it could not be written whole" : strerror(errno));
+    return ok;
+}
+
+/* The head, and the name of the run. */
+static bool begin_events(const char *output, const char *name)
+{
+    FILE *f = fopen(output, "wb");
+    struct trace_writer w = {.file = f, .promises = true};
+    const bool named = f && trace_file_run(&w, name);
+    return f && fclose(f) == 0 && named;
+}
+
 static int run(const char *format, const struct access_trace_filter *filter, const char *output,
-               const struct observed_words *words)
+               const char *name, const struct observed_words *words)
 {
     struct event_stream *events = event_stream_new();
     if (!events) return usage_error("trace record", "no memory: %s", strerror(errno));
     int status = EXIT_FINE;
-    const bool folder = strcmp(format, "accelsim") == 0;
+    const bool folder = strcmp(format, "accelsim") == 0, events_file = strcmp(format, "hdt") == 0;
     FILE *f = folder ? NULL : fopen(output, "wb"); /* an error is known before the run */
     if (!folder && (!f || fclose(f) != 0))
+        status = usage_error("trace record", "cannot write '%s': %s", output, strerror(errno));
+    if (status == EXIT_FINE && events_file && !begin_events(output, name))
         status = usage_error("trace record", "cannot write '%s': %s", output, strerror(errno));
     if (status == EXIT_FINE && !run_observer_want_accesses(events, format, filter, output))
         status = usage_error("trace record",
@@ -34,11 +56,14 @@ static int run(const char *format, const struct access_trace_filter *filter, con
         status = EXIT_INPUT;
     }
     event_stream_close(events);
+    if (events_file && status != EXIT_USAGE && !trace_add_index("trace record", output) &&
+        status == EXIT_FINE)
+        status = EXIT_INPUT;
     return status;
 }
 
 int trace_accesses(const char *format, const struct access_trace_filter *filter, const char *output,
-                   int argc, char **argv)
+                   const char *name, int argc, char **argv)
 {
     static const char *const own_options[] = {"--format", "--output", "-o",
                                               "--launch", "--cta",    "--space"};
@@ -49,9 +74,10 @@ int trace_accesses(const char *format, const struct access_trace_filter *filter,
         const char *own = NULL;
         for (size_t k = 0; !own && argv[i] && k < sizeof own_options / sizeof *own_options; k++)
             own = option_value(argv, &i, own_options[k]);
+        if (!own && argv[i] && strcmp(argv[i], "--addresses") == 0) continue;
         if (!own && argv[i]) observed_words_add(&words, argc, argv, &i);
     }
-    const int status = run(format, filter, output, &words);
+    const int status = run(format, filter, output, name, &words);
     arena_free(arena);
     return status;
 }

@@ -8,7 +8,7 @@ _heddle_words() # [the first word of a command]
     case $1 in
     '') echo "run check estimate compare report advise communication sweep reproduce trace suite ptx bench isa orders area gpus measure calibrate";;
     sweep) echo "query report";;
-    trace) echo "record info check dump";;
+    trace) echo "record info check dump convert";;
     suite) echo "list run";;
     ptx) echo "check print stats cfg";;
     esac
@@ -27,10 +27,11 @@ _heddle_options() # COMMAND
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --baseline --slower --format --chart --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
-    'trace record') echo "--output --format --launch --cta --space --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'trace record') echo "--output --format --addresses --launch --cta --space --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
+    'trace convert') echo "--output --format --launch --cta --space --help";;
     'suite list') echo "--help";;
     'suite run') echo "--size --data-seed --order --seed --graph --help";;
     'ptx check') echo "--format --max-errors --link --simt-deadlock --quiet --help";;
@@ -371,6 +372,11 @@ _heddle_values() # COMMAND --OPTION
     'trace dump --launch') echo "";;
     'trace dump --cta') echo "";;
     'trace dump --warp') echo "";;
+    'trace convert --output') echo "FILE";;
+    'trace convert --format') echo "";;
+    'trace convert --launch') echo "";;
+    'trace convert --cta') echo "";;
+    'trace convert --space') echo "global shared local";;
     'suite run --size') echo "small medium large";;
     'suite run --data-seed') echo "";;
     'suite run --order') echo "$_heddle_orders";;

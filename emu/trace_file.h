@@ -28,19 +28,28 @@
 
 struct arena;
 
-enum { TRACE_FILE_VERSION = 2, TRACE_FRAME_MOST = 256 << 20 /* bytes of a frame, decompressed */ };
+enum {
+    TRACE_FILE_VERSION = 3,      /* 2: no frames behind TRACE_FRAME_END; it is read, too */
+    TRACE_FRAME_MOST = 256 << 20 /* bytes of a frame, decompressed */
+};
 
 enum trace_frame {
-    TRACE_FRAME_RUN = 1, /* name of a run, version of Heddle */
-    TRACE_FRAME_CODE,    /* instructions, blocks, sites, for the launches that follow */
-    TRACE_FRAME_LAUNCH,  /* shape, GPU, order, counters */
-    TRACE_FRAME_CTA,     /* words and lines of one CTA */
-    TRACE_FRAME_END,     /* of a launch: how many CTAs it has, digest of its frames */
+    TRACE_FRAME_RUN = 1,      /* name of a run, version of Heddle */
+    TRACE_FRAME_CODE,         /* instructions, blocks, sites, for the launches that follow */
+    TRACE_FRAME_LAUNCH,       /* shape, GPU, order, counters */
+    TRACE_FRAME_CTA,          /* words and lines of one CTA */
+    TRACE_FRAME_END,          /* of a launch: how many CTAs it has, digest of its frames */
+    TRACE_FRAME_EVENTS_BEGIN, /* a launch of which every instruction is there (emu/trace_events.h) */
+    TRACE_FRAME_EVENTS,       /* instructions and accesses of it */
+    TRACE_FRAME_EVENTS_END,   /* its numbers of frames, instructions, accesses; digest */
+    TRACE_FRAME_INDEX,        /* where each launch begins */
+    TRACE_FRAME_TRAILER, /* where the index begins; not compressed, always TRACE_TRAILER bytes */
     TRACE_FRAMES
 };
 
 struct trace_writer {
     FILE *file;
+    bool promises; /* the head says that an index will be at the end, once all is written */
     bool begun;    /* the file has a head */
     uint32_t code; /* checksum of the code frame before; 0: none */
 };
@@ -49,19 +58,59 @@ bool trace_file_run(struct trace_writer *w, const char *run);
 /* A launch without a trace is left out. */
 bool trace_file_add(struct trace_writer *w, const struct emu_counts *c);
 
+struct trace_events_sums {
+    uint64_t instructions, accesses; /* of warps */
+};
+struct trace_events_sink;
+
 struct trace_file {
     FILE *file;
     struct arena *arena;
+    const struct trace_events_sink
+        *sink;            /* is told of launches with events; NULL: they are only checked */
     const char *run;      /* of the launch that was read last; NULL: the file names none */
     uint32_t launch;      /* which of its run on that GPU, from 0 */
     const char *why;      /* the error in the file; NULL: none */
+    uint64_t events;      /* launches with events that were read */
     uint64_t frames;      /* that were read */
     uint64_t bytes, full; /* of these, as they are in the file and decompressed */
+    bool one; /* trace_file_next() also returns (NULL, no `why`) behind each launch with events */
+    bool promised; /* the head promises an index */
+    bool indexed;  /* at the end: the last frames are an index and its trailer */
     /* between calls: */
     bool begun;
     const struct emu_trace *code;
+    long at; /* where the frame that was read last begins */
+    uint64_t index_at;
 };
-/* NULL: the end, or an error (`why`). */
+/* The next launch with a trace; launches with events go to the sink. NULL: the end, or an error (`why`). */
 const struct emu_counts *trace_file_next(struct trace_file *f);
+
+/* ---- the index ------------------------------------------------------------------------------------------ */
+
+struct trace_index_entry {
+    bool events;        /* else it has a trace */
+    uint32_t launch;    /* as trace_file.launch, or trace_launch.number */
+    uint64_t run, code; /* where the frames that hold for it begin; run 0: there is none */
+    uint64_t begin;     /* where the launch begins */
+    const char *kernel;
+    const char *gpu, *order; /* of events: "" */
+    uint64_t ctas, traced;   /* of the grid; in the file */
+    uint64_t instructions;   /* of warps, of the launch */
+    uint64_t recorded;       /* that are in the file; of events: accesses */
+};
+struct trace_index {
+    struct trace_index_entry *list;
+    size_t count;
+    uint64_t frames, bytes; /* before the index */
+};
+/* Adds an index of all launches to the end of a file that was opened for reading and writing. Only the frames that begin
+ * and end launches are decompressed. false: it could not be written, or the file is damaged. */
+bool trace_index_add(FILE *f);
+/* The index at the end of a file, in f->arena. NULL: there is none, or (f->why) it is damaged. The file is at its begin
+ * again. */
+const struct trace_index *trace_index_read(struct trace_file *f);
+/* The next trace_file_next() reads this launch. false: the index is wrong (f->why). */
+bool trace_file_seek(struct trace_file *f, const struct trace_index_entry *e);
 
 #endif

@@ -18,7 +18,7 @@ cd "$(dirname "$0")/.."
 if [ "$1" = trace ]; then
     bin=build/clang-san
     for kernel in tests/fuzz/trace/*.ptx; do
-        for how in "--gpu titanv" "--gpu gtx480" "--gpu titanv --order gpudet" "--gpu titanv --order dab"; do
+        for how in "--gpu titanv" "--gpu gtx480" "--gpu titanv --order gpudet" "--gpu titanv --order dab" --addresses "--addresses --order dab"; do
             name=$dir/$(basename "$kernel" .ptx)$(echo "$how" | tr -d ' -')
             # shellcheck disable=SC2086
             "$bin/heddle" trace record $how "$kernel" --grid 3 --block 64 --arg 'buf:u32[256]=iota' -o "$name" 2>/dev/null

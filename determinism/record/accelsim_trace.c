@@ -6,6 +6,7 @@
 #include "emu/machine_code.h"
 #include "emu/memory.h"
 #include "emu/order.h"
+#include "emu/trace_events.h"
 #include "ptx/ptx.h"
 
 #include <errno.h>
@@ -46,8 +47,8 @@ struct accelsim_trace {
     uint32_t first, last, launch, stream;
     FILE *list, *file; /* NULL: not open; of the launch: it is not written */
     struct cta_lines *ctas, *cached;
-    struct emu_machine *machine;
-    const struct trace_code *code;
+    struct trace_launch now;
+    uint8_t *own;            /* of `now` */
     uint32_t warps, threads; /* of a CTA */
     char *wrong;
 };
@@ -113,7 +114,7 @@ static const char *access_opcode(const struct pending *p, bool result, char text
 
 static void put_register(struct accelsim_trace *t, struct buf *b, uint32_t at)
 {
-    buf_printf(b, "R%u ", t->code->regs[at] % REGISTERS);
+    buf_printf(b, "R%u ", t->now.regs[at] % REGISTERS);
 }
 
 /* The addresses: of lanes one stride apart the first and the stride, else all. */
@@ -141,9 +142,7 @@ static const char *return_opcode(struct accelsim_trace *t, struct pending *p, co
                                  uint32_t all)
 {
     const bool exit = strcmp(opcode, "EXIT") == 0,
-               kernel = strcmp(opcode, "RET") == 0 &&
-                        strcmp(emu_machine_location(t->machine, p->pc).function,
-                               emu_machine_kernel(t->machine)) == 0;
+               kernel = strcmp(opcode, "RET") == 0 && t->now.own[p->pc];
     if (!exit && !kernel) return opcode;
     if (!all) return "BRA";
     p->lanes = all;
@@ -156,7 +155,7 @@ static void put_pending(struct accelsim_trace *t, struct warp_lines *w, uint32_t
     struct pending *p = &w->now;
     if (!p->any) return;
     p->any = false;
-    const struct trace_inst *i = &t->code->insts[p->pc];
+    const struct trace_inst *i = &t->now.insts[p->pc];
     const uint32_t sources = i->reads < OPERANDS ? i->reads : OPERANDS;
     char text[32];
     const char *opcode = p->accesses ? access_opcode(p, i->writes && !i->dead_result, text) : NULL;
@@ -201,9 +200,9 @@ static void close_file(struct accelsim_trace *t, FILE **f, const char *name)
 
 static void write_cta(struct accelsim_trace *t, struct cta_lines *c)
 {
-    uint32_t cta[3], thread[3];
-    emu_machine_thread(t->machine, c->cta, 0, cta, thread);
-    fprintf(t->file, "\n#BEGIN_TB\n\nthread block = %u,%u,%u\n", cta[0], cta[1], cta[2]);
+    const uint32_t *grid = t->now.grid;
+    fprintf(t->file, "\n#BEGIN_TB\n\nthread block = %u,%u,%u\n", c->cta % grid[0],
+            c->cta / grid[0] % grid[1], c->cta / grid[0] / grid[1]);
     for (uint32_t w = 0; w < t->warps; w++) {
         const uint32_t left = t->threads - 32 * w;
         put_pending(t, &c->warps[w], left < 32 ? (1u << left) - 1 : ~0u);
@@ -218,16 +217,14 @@ static void write_cta(struct accelsim_trace *t, struct cta_lines *c)
 
 static void write_head(struct accelsim_trace *t)
 {
-    const struct emu_machine_size s = emu_machine_size(t->machine);
-    const struct emu_shape shape = emu_machine_shape(t->machine);
-    const uint32_t ctas = shape.sms ? shape.slots / shape.sms : 1,
+    const struct trace_launch *l = &t->now;
+    const uint32_t ctas = l->sms && l->slots >= l->sms ? l->slots / l->sms : 1,
                    registers = REGISTER_FILE / (ctas * t->warps * 32);
-    fprintf(t->file, "-kernel name = %s\n-kernel id = %u\n", emu_machine_kernel(t->machine),
-            t->launch);
-    fprintf(t->file, "-grid dim = (%u,%u,%u)\n-block dim = (%u,%u,%u)\n", s.grid[0], s.grid[1],
-            s.grid[2], s.block[0], s.block[1], s.block[2]);
+    fprintf(t->file, "-kernel name = %s\n-kernel id = %u\n", l->kernel, l->number + 1);
+    fprintf(t->file, "-grid dim = (%u,%u,%u)\n-block dim = (%u,%u,%u)\n", l->grid[0], l->grid[1],
+            l->grid[2], l->block[0], l->block[1], l->block[2]);
     fprintf(t->file, "-shmem = %u\n-nregs = %u\n-binary version = 70\n-cuda stream id = %u\n",
-            s.shared, registers < REGISTERS ? registers : REGISTERS, t->stream);
+            l->shared, registers < REGISTERS ? registers : REGISTERS, t->stream);
     fprintf(t->file,
             "-shmem base_addr = 0x%016" PRIx64 "\n-local mem base_addr = 0x%016" PRIx64 "\n",
             (uint64_t)MEM_SHARED, (uint64_t)MEM_LOCAL);
@@ -295,22 +292,40 @@ static void sync(void *self, const struct emu_sync *s)
         }
 }
 
+static bool begin_launch(struct accelsim_trace *t, uint32_t number)
+{
+    char name[64];
+    t->launch = number + 1;
+    if (number < t->first || number > t->last) return false;
+    snprintf(name, sizeof name, "kernel-%u.traceg", t->launch);
+    if (!t->list) t->list = open_file(t, "kernelslist.g");
+    t->file = t->list ? open_file(t, name) : NULL;
+    if (t->file) fprintf(t->list, "%s\n", name);
+    return t->file;
+}
+
+static void begin_file(struct accelsim_trace *t)
+{
+    t->warps = trace_launch_warps(&t->now);
+    t->threads = trace_launch_threads(&t->now);
+    write_head(t);
+}
+
 static void begin(void *self, struct emu_machine *m)
 {
     struct accelsim_trace *t = self;
-    char name[64];
-    const uint32_t number = t->launch++;
-    if (number < t->first || number > t->last) return;
-    snprintf(name, sizeof name, "kernel-%u.traceg", t->launch);
-    t->machine = m;
-    t->code = emu_machine_code(m);
-    t->warps = emu_machine_shape(m).warps_per_cta;
-    t->threads = emu_machine_extent(m).threads;
-    if (!t->list) t->list = open_file(t, "kernelslist.g");
-    t->file = t->list ? open_file(t, name) : NULL;
-    if (!t->file) return;
-    fprintf(t->list, "%s\n", name);
-    write_head(t);
+    const uint32_t number = t->launch;
+    if (!begin_launch(t, number)) return;
+    free(t->own);
+    t->now = trace_launch_of(m, number, t->stream, &t->own);
+    begin_file(t);
+}
+
+void accelsim_trace_launch(struct accelsim_trace *t, const struct trace_launch *l)
+{
+    t->stream = l->stream;
+    t->now = *l;
+    if (begin_launch(t, l->number)) begin_file(t);
 }
 
 static void end(void *self)
@@ -360,6 +375,7 @@ char *accelsim_trace_end(struct accelsim_trace *t)
     char *wrong;
     close_file(t, &t->list, "kernelslist.g");
     wrong = t->wrong;
+    free(t->own);
     free(t->folder);
     free(t);
     return wrong;

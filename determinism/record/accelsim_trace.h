@@ -19,11 +19,14 @@
 
 struct emu_observer;
 struct accelsim_trace;
+struct trace_launch;
 
 /* Launches `first` to `last`, from 0, are written; kernel-N.traceg is launch N - 1. The folder is made if it is not there. */
 struct accelsim_trace *accelsim_trace_new(const char *folder, uint32_t first, uint32_t last);
 void accelsim_trace_stream(struct accelsim_trace *t, uint32_t stream);
 const struct emu_observer *accelsim_trace_observer(struct accelsim_trace *t);
+/* Begins a launch that was read from a file; then call the observer's issue, access, sync and end. */
+void accelsim_trace_launch(struct accelsim_trace *t, const struct trace_launch *l);
 /* Frees the trace. The first error, to be freed; NULL: none. */
 char *accelsim_trace_end(struct accelsim_trace *t);
 

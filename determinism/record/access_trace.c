@@ -3,8 +3,11 @@
 #include "determinism/record/access_trace.h"
 
 #include "determinism/record/accelsim_trace.h"
+#include "determinism/record/event_trace.h"
 #include "emu/atomic.h"
+#include "emu/machine_code.h"
 #include "emu/order.h"
+#include "emu/trace_events.h"
 #include "ptx/ptx.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const access_trace_format_names[] = {"memtrace1", "memtrace3", "accelsim"};
+const char *const access_trace_format_names[] = {"memtrace1", "memtrace3", "accelsim", "hdt"};
 const char *const access_trace_space_names[] = {"global", "shared", "local"};
 const struct access_trace_filter access_trace_all = {.launch = {0, UINT32_MAX},
                                                      .cta = {0, UINT32_MAX}};
@@ -48,11 +51,12 @@ struct access_trace {
     enum access_trace_format format;
     struct access_trace_filter filter;
     struct accelsim_trace *accelsim; /* of that format; then all else is unused */
+    struct event_trace *events;      /* likewise, of "hdt" */
     uint32_t launches;               /* that have begun */
     bool off;                        /* the launch is not recorded */
     uint32_t stream;
     struct stream_file *files, *now;
-    struct emu_machine *machine;
+    uint32_t grid[3];
     /* The CTA of the last access: its index and SM. */
     uint32_t cta, cta_index[3];
     bool cta_known;
@@ -210,9 +214,10 @@ static void access(void *self, const struct emu_access *a)
     if (t->off || a->space != spaces[t->filter.space] || a->retry) return;
     if (a->who->cta < t->filter.cta[0] || a->who->cta > t->filter.cta[1]) return;
     if (!t->cta_known || t->cta != a->who->cta) {
-        uint32_t thread[3];
-        emu_machine_thread(t->machine, a->who->cta, 0, t->cta_index, thread);
         t->cta = a->who->cta;
+        t->cta_index[0] = t->cta % t->grid[0];
+        t->cta_index[1] = t->cta / t->grid[0] % t->grid[1];
+        t->cta_index[2] = t->cta / t->grid[0] / t->grid[1];
         t->cta_known = true;
     }
     struct trace_record r = {.sm = a->who->sm,
@@ -234,16 +239,28 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
+static void begin_launch(struct access_trace *t, uint32_t number, const char *kernel,
+                         const uint32_t grid[3])
+{
+    memcpy(t->grid, grid, sizeof t->grid);
+    t->cta_known = false;
+    t->off = number < t->filter.launch[0] || number > t->filter.launch[1];
+    if (t->off) return;
+    t->now = file_of_stream(t);
+    write_head(t, kernel);
+}
+
 static void begin(void *self, struct emu_machine *m)
 {
     struct access_trace *t = self;
-    t->machine = m;
-    t->cta_known = false;
-    t->off = t->launches < t->filter.launch[0] || t->launches > t->filter.launch[1];
-    t->launches++;
-    if (t->off) return;
-    t->now = file_of_stream(t);
-    write_head(t, emu_machine_kernel(m));
+    begin_launch(t, t->launches++, emu_machine_kernel(m), emu_machine_size(m).grid);
+}
+
+void access_trace_launch(struct access_trace *t, const struct trace_launch *l)
+{
+    access_trace_stream(t, l->stream);
+    if (t->accelsim) accelsim_trace_launch(t->accelsim, l);
+    else begin_launch(t, l->number, l->kernel, l->grid);
 }
 
 static void end(void *self)
@@ -268,6 +285,8 @@ struct access_trace *access_trace_new(const char *path, enum access_trace_format
     t->filter = *filter;
     if (format == ACCESS_TRACE_ACCELSIM)
         t->accelsim = accelsim_trace_new(path, filter->launch[0], filter->launch[1]);
+    if (format == ACCESS_TRACE_EVENTS)
+        t->events = event_trace_new(path, filter->launch[0], filter->launch[1]);
     t->observer = (struct emu_observer){
         .self = t, .ignores_data = true, .begin = begin, .access = access, .end = end};
     return t;
@@ -277,10 +296,12 @@ void access_trace_stream(struct access_trace *t, uint32_t stream)
 {
     t->stream = stream;
     if (t->accelsim) accelsim_trace_stream(t->accelsim, stream);
+    if (t->events) event_trace_stream(t->events, stream);
 }
 
 const struct emu_observer *access_trace_observer(struct access_trace *t)
 {
+    if (t->events) return event_trace_observer(t->events);
     return t->accelsim ? accelsim_trace_observer(t->accelsim) : &t->observer;
 }
 
@@ -294,6 +315,7 @@ const char *access_trace_end(struct access_trace *t)
         free(f);
     }
     if (t->accelsim) t->wrong = accelsim_trace_end(t->accelsim);
+    if (t->events) t->wrong = event_trace_end(t->events);
     const bool wrong = t->wrong;
     if (wrong) (void)snprintf(text, sizeof text, "%s", t->wrong);
     free(t->wrong);

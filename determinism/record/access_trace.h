@@ -23,11 +23,13 @@
 #include <stdint.h>
 
 struct emu_observer;
+struct trace_launch;
 
 enum access_trace_format {
     ACCESS_TRACE_THESIS, /* "memtrace1": figures 5.2 and 5.3 of the thesis */
     ACCESS_TRACE_V3, /* "memtrace3": version 3 of cuda-memtrace, which joins adjacent accesses */
     ACCESS_TRACE_ACCELSIM, /* "accelsim": a folder of traces for Accel-Sim */
+    ACCESS_TRACE_EVENTS, /* "hdt": all of these in one file (event_trace.h), of which the filter of launches alone holds */
     ACCESS_TRACE_FORMATS
 };
 extern const char *const access_trace_format_names[ACCESS_TRACE_FORMATS];
@@ -51,6 +53,8 @@ struct access_trace *access_trace_new(const char *path, enum access_trace_format
                                       const struct access_trace_filter *filter);
 void access_trace_stream(struct access_trace *t, uint32_t stream);
 const struct emu_observer *access_trace_observer(struct access_trace *t);
+/* Begins a launch that was read from a file; then call the observer's issue, access, sync and end. Not of "hdt". */
+void access_trace_launch(struct access_trace *t, const struct trace_launch *l);
 /* Closes the files and frees the trace. The result is the first error ("'app.trc': No space left on device"), good until
  * the next call on this thread; what was written before it stays. NULL: no error. */
 const char *access_trace_end(struct access_trace *t);

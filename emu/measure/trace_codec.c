@@ -131,6 +131,20 @@ bool frame_write(FILE *to, uint8_t type, struct buf *plain)
     return ok;
 }
 
+bool frame_write_raw(FILE *to, const void *bytes, size_t size)
+{
+    const uint8_t type = FRAME_RAW;
+    const uint32_t crc = crc32c(crc32c(0, &type, 1), bytes, size);
+    struct buf b = {0};
+    buf_putc(&b, (char)type);
+    put_number(&b, size);
+    buf_add(&b, bytes, size);
+    for (int i = 0; i < 4; i++) buf_putc(&b, (char)(crc >> 8 * i));
+    const bool ok = fwrite(b.data, 1, b.size, to) == b.size;
+    buf_free(&b);
+    return ok;
+}
+
 /* The length in front of a frame; UINT64_MAX: it is not whole. */
 static uint64_t read_length(FILE *from, uint64_t *stored)
 {
@@ -161,6 +175,13 @@ static bool read_bytes(FILE *from, uint64_t size, struct buf *b)
 
 static bool unpack(const struct buf *packed, size_t most, struct frame *out)
 {
+    if (out->type == FRAME_RAW) {
+        out->size = packed->size;
+        out->plain = malloc(out->size + 1);
+        if (!out->plain) abort();
+        memcpy(out->plain, packed->data, out->size);
+        return true;
+    }
     const unsigned long long size = ZSTD_getFrameContentSize(packed->data, packed->size);
     if (size > most || ZSTD_findFrameCompressedSize(packed->data, packed->size) != packed->size)
         return false;
@@ -191,4 +212,12 @@ int frame_read(FILE *from, size_t most, struct frame *out)
     free(out->plain);
     out->plain = NULL;
     return -1;
+}
+
+bool frame_skip(FILE *from)
+{
+    uint64_t stored = 0;
+    if (getc(from) == EOF) return false;
+    const uint64_t n = read_length(from, &stored);
+    return n <= INT32_MAX && fseek(from, (long)n + 4, SEEK_CUR) == 0;
 }

@@ -43,6 +43,12 @@ const char *get_text(struct cursor *c, struct arena *a); /* NULL, and bad, if it
 /* false: it could not be written. The frame's plain bytes are freed. */
 bool frame_write(FILE *to, uint8_t type, struct buf *plain);
 
+/* Likewise of a frame that is not compressed: of this type alone. */
+enum { FRAME_RAW = 10 };
+bool frame_write_raw(FILE *to, const void *bytes, size_t size);
+/* Passes the frame that begins here without reading its bytes. false: it is cut off. */
+bool frame_skip(FILE *from);
+
 struct frame {
     uint8_t type;
     unsigned char *plain; /* to be freed */

@@ -5,7 +5,9 @@
 #include "emu/trace_file.h"
 
 #include "base/arena.h"
+#include "emu/measure/trace_code.h"
 #include "emu/measure/trace_codec.h"
+#include "emu/measure/trace_events.h"
 #include "emu/trace.h"
 
 #include <stdlib.h>
@@ -16,6 +18,7 @@ typedef uint64_t u64;
 typedef uint8_t u8;
 
 static const char magic[8] = {'H', 'E', 'D', 'D', 'L', 'E', 'T', 'R'};
+static const char damaged[] = "it is cut off or damaged";
 enum { HEAD = 16 /* bytes in front of the frames: magic, version, flags (0) */ };
 enum {
     EVENTS = sizeof(struct emu_events) / sizeof(u64),
@@ -36,7 +39,7 @@ static bool put_head(struct trace_writer *w)
     if (w->begun) return true;
     w->begun = true;
     if (fseek(w->file, 0, SEEK_END) == 0 && ftell(w->file) > 0) return true;
-    const unsigned char rest[8] = {TRACE_FILE_VERSION};
+    const unsigned char rest[8] = {[0] = TRACE_FILE_VERSION, [4] = w->promises};
     return fwrite(magic, 1, sizeof magic, w->file) == sizeof magic &&
            fwrite(rest, 1, sizeof rest, w->file) == sizeof rest;
 }
@@ -72,7 +75,7 @@ static void put_inst(struct buf *b, struct ptx_isa *isa, const struct trace_inst
     put_number(b, i->pending);
 }
 
-static void put_code(struct buf *b, const struct emu_trace *t)
+void trace_put_code(struct buf *b, const struct emu_trace *t)
 {
     struct arena *scratch = arena_new();
     struct ptx_isa *isa = newest(scratch);
@@ -247,7 +250,7 @@ bool trace_file_add(struct trace_writer *w, const struct emu_counts *c)
     struct buf b = {0};
     if (!t || !t->cta_count) return true;
     bool ok = put_head(w);
-    put_code(&b, t);
+    trace_put_code(&b, t);
     const u32 code = crc32c(0, b.data, b.size);
     if (code == w->code) buf_free(&b);
     else ok = ok && frame_write(w->file, TRACE_FRAME_CODE, &b);
@@ -564,8 +567,9 @@ static const struct trace_cta *get_cta(struct reader *r, const struct emu_counts
 
 static bool next_frame(struct trace_file *f, struct frame *frame)
 {
+    f->at = ftell(f->file);
     const int got = frame_read(f->file, TRACE_FRAME_MOST, frame);
-    if (got < 0) f->why = "it is cut off or damaged";
+    if (got < 0) f->why = damaged;
     if (got <= 0) return false;
     f->frames++;
     f->bytes += frame->stored;
@@ -582,11 +586,12 @@ static bool read_head(struct trace_file *f)
     if (!n) return false;
     if (n < sizeof head || memcmp(head, magic, sizeof magic) != 0)
         f->why = "it is no file of traces";
-    else if (head[8] != TRACE_FILE_VERSION || head[9] || head[10] || head[11])
-        f->why = "its version is not 2, which this Heddle reads";
+    else if (head[8] < 2 || head[8] > TRACE_FILE_VERSION || head[9] || head[10] || head[11])
+        f->why = "its version is not 2 or 3, which this Heddle reads";
     else
         for (int i = 12; i < HEAD; i++)
-            if (head[i]) f->why = "it is cut off or damaged";
+            if (head[i] > (i == 12 && head[8] > 2)) f->why = damaged;
+    f->promised = head[12];
     return !f->why;
 }
 
@@ -632,7 +637,7 @@ static bool read_ctas(struct trace_file *f, const struct emu_counts *l, struct e
         if (!cta || (!heavy && lists[1].count) || !add_cta(f, &lists[heavy], cta)) break;
         digest = digest * 31 + frame.crc;
     }
-    f->why = "it is cut off or damaged";
+    f->why = damaged;
     return false;
 }
 
@@ -644,24 +649,121 @@ static bool read_run(struct trace_file *f, struct reader *r)
     return run && version && r->c.at == r->c.end;
 }
 
+static bool read_code(struct trace_file *f, struct reader *r)
+{
+    f->code = get_code(r);
+    return f->code;
+}
+
+/* The events of a launch, until its end. */
+static bool read_events(struct trace_file *f, const struct trace_launch *l, u32 digest)
+{
+    const struct trace_events_sink *sink = f->sink;
+    struct trace_events_sums sums = {0};
+    const struct emu_observer *to = NULL;
+    bool whole = false;
+    u32 frames = 0;
+    if (sink && sink->begin) sink->begin(sink->self, l);
+    if (sink && sink->observer) to = sink->observer(sink->self);
+    for (struct frame frame; !whole && next_frame(f, &frame);) {
+        struct cursor c = {frame.plain, frame.plain + frame.size, false};
+        const bool events = frame.type == TRACE_FRAME_EVENTS && trace_replay(c, l, to, &sums);
+        whole = frame.type == TRACE_FRAME_EVENTS_END && get_number(&c) == frames &&
+                get_number(&c) == digest && get_number(&c) == sums.instructions &&
+                get_number(&c) == sums.accesses && !c.bad && c.at == c.end;
+        free(frame.plain);
+        if (!events) break;
+        digest = digest * 31 + frame.crc;
+        frames++;
+    }
+    if (!whole) f->why = damaged;
+    if (to && to->end) to->end(to->self);
+    f->events += whole;
+    if (whole && sink && sink->end) sink->end(sink->self, l, &sums);
+    return whole;
+}
+
+static bool read_events_begin(struct trace_file *f, struct reader *r, u32 crc)
+{
+    struct arena *arena = arena_new();
+    struct trace_launch l;
+    const bool ok = f->code && trace_get_launch(&r->c, arena, f->code, &l) &&
+                    read_events(f, &l, crc);
+    arena_free(arena);
+    return ok;
+}
+
+/* A frame that belongs to no launch, or the events of one. `*l`: it begins a launch with a trace. */
+static bool read_frame(struct trace_file *f, const struct frame *frame, struct emu_counts **l)
+{
+    struct reader r = {{frame->plain, frame->plain + frame->size, false}, f->arena};
+    f->indexed = false;
+    switch ((enum trace_frame)frame->type) {
+    case TRACE_FRAME_RUN: return read_run(f, &r);
+    case TRACE_FRAME_CODE: return read_code(f, &r);
+    case TRACE_FRAME_LAUNCH: return f->code && (*l = get_launch(&r, f->code)) != NULL;
+    case TRACE_FRAME_EVENTS_BEGIN: return read_events_begin(f, &r, frame->crc);
+    case TRACE_FRAME_INDEX:
+        f->index_at = (u64)f->at;
+        return trace_get_index(&r.c, f->arena) != NULL;
+    case TRACE_FRAME_TRAILER:
+        return f->indexed = f->index_at && trace_get_trailer(&r.c) == f->index_at;
+    case TRACE_FRAME_CTA:
+    case TRACE_FRAME_END:
+    case TRACE_FRAME_EVENTS:
+    case TRACE_FRAME_EVENTS_END:
+    case TRACE_FRAMES: break;
+    }
+    return false;
+}
+
 const struct emu_counts *trace_file_next(struct trace_file *f)
 {
     if (f->why || (!f->begun && !read_head(f))) return NULL;
     bool fresh = false; /* code without a launch so far */
     for (struct frame frame; next_frame(f, &frame);) {
-        struct reader r = {{frame.plain, frame.plain + frame.size, false}, f->arena};
         struct emu_counts *l = NULL;
-        bool ok = false;
-        if (frame.type == TRACE_FRAME_RUN) ok = read_run(f, &r);
-        if (frame.type == TRACE_FRAME_CODE) ok = (f->code = get_code(&r)) != NULL;
-        if (frame.type == TRACE_FRAME_LAUNCH && f->code) ok = (l = get_launch(&r, f->code)) != NULL;
+        const bool ok = read_frame(f, &frame, &l);
         free(frame.plain);
         if (!ok) break;
         fresh = frame.type == TRACE_FRAME_CODE;
+        if (!l && f->one && frame.type == TRACE_FRAME_EVENTS_BEGIN) return NULL;
         if (!l) continue;
         f->launch++;
         return read_ctas(f, l, (struct emu_trace *)l->trace, frame.crc) ? l : NULL;
     }
-    if (fresh || !feof(f->file) || ferror(f->file)) f->why = "it is cut off or damaged";
+    if (fresh || !feof(f->file) || ferror(f->file)) f->why = damaged;
     return NULL;
+}
+
+/* ---- reading one launch --------------------------------------------------------------------------------------- */
+
+const struct emu_trace *trace_get_code(struct cursor c, struct arena *a)
+{
+    return get_code(&(struct reader){c, a});
+}
+
+const struct emu_counts *trace_get_counts(struct cursor c, struct arena *a,
+                                          const struct emu_trace *code)
+{
+    return get_launch(&(struct reader){c, a}, code);
+}
+
+bool trace_file_seek(struct trace_file *f, const struct trace_index_entry *e)
+{
+    const u64 places[] = {e->run, e->code};
+    if (f->why || (!f->begun && !read_head(f))) return false;
+    for (int i = 0; i < 2; i++) {
+        struct frame frame = {0};
+        struct emu_counts *l = NULL;
+        if (!places[i]) continue; /* a file whose launches belong to no run */
+        const bool ok = fseek(f->file, (long)places[i], SEEK_SET) == 0 && next_frame(f, &frame) &&
+                        frame.type == (i ? TRACE_FRAME_CODE : TRACE_FRAME_RUN) &&
+                        read_frame(f, &frame, &l);
+        free(frame.plain);
+        if (!ok) f->why = damaged;
+        if (!ok) return false;
+    }
+    f->launch = e->launch - 1;
+    return fseek(f->file, (long)e->begin, SEEK_SET) == 0;
 }

@@ -138,3 +138,104 @@ Test(trace_command, what_cannot_be_chosen_is_refused)
         "trace record suite:saxpy --format memtrace3 --space texture -o %s/a 2>&1"};
     for (size_t i = 0; i < 4; i++) free(command_heddle(words[i], 2));
 }
+
+/* Under an order both record the same sequence of accesses. The launch of sgemm_16 has several frames of events. */
+Test(trace_command, what_is_converted_is_what_would_have_been_recorded)
+{
+    static const struct {
+        const char *target, *format;
+    } cases[] = {{"reduce_atomic --order random", "memtrace1"},
+                 {"sgemm_16 --order dab", "memtrace3"},
+                 {"reduce_atomic --order random", "accelsim"}};
+    int status;
+    for (size_t i = 0; i < 3; i++) {
+        const char *format = cases[i].format;
+        char words[300];
+        snprintf(words, sizeof words, "trace record suite:%s --addresses -o %%s/a.hdt 2>&1",
+                 cases[i].target);
+        free(command_heddle(words, 0));
+        char *info = command_heddle("trace info %s/a.hdt", 0), *frames = strstr(info, " CTAs, ");
+        cr_expect(frames && atoi(frames + 7) >= (i == 1 ? 8 : 7), "%s", info);
+        free(info);
+        snprintf(words, sizeof words, "trace record suite:%s --format %s -o %%s/want.%s 2>&1",
+                 cases[i].target, format, format);
+        free(command_heddle(words, 0));
+        snprintf(words, sizeof words, "trace convert %%s/a.hdt --format %s -o %%s/got.%s 2>&1",
+                 format, format);
+        free(command_heddle(words, 0));
+        snprintf(words, sizeof words, "diff -rq %%s/want.%s %%s/got.%s", format, format);
+        free(command_output(words, &status));
+        cr_expect(eq(int, status, 0), "%s", format);
+    }
+    free(command_heddle("trace record suite:saxpy --addresses -o %s/a.hdt", 0));
+    free(command_heddle("trace convert %s/a.hdt --format memtrace1 --launch 1 --cta 3 -o %s/one",
+                        0));
+    char *size = command_output("wc -c < %s/one", &status);
+    cr_expect(
+        eq(int, atoi(size), 2 + 6 + 24 + 24 * 3 * 256)); /* 256 threads, two loads and a store */
+    free(size);
+}
+
+Test(trace_command, traces_without_addresses_are_not_converted)
+{
+    record("--gpu gv100");
+    char *said = command_heddle("trace convert %s/a.hdt --format memtrace3 -o %s/a.trc 2>&1", 1);
+    cr_expect(strstr(said, "3 of 3 launches") && strstr(said, "trace record --addresses"), "%s",
+              said);
+    free(said);
+    free(command_heddle("trace record suite:saxpy --addresses -o %s/b.hdt", 0));
+    said = command_heddle("estimate --from %s/b.hdt 2>&1", 1);
+    cr_expect(strstr(said, "recorded with --addresses") != NULL, "%s", said);
+    free(said);
+    free(command_heddle("trace convert %s/b.hdt --format memtrace2 -o %s/a.trc 2>&1", 2));
+    free(command_heddle("trace convert %s/b.hdt --format accelsim --cta 1 -o %s/a.trc 2>&1", 2));
+    free(command_heddle("trace convert %s/b.hdt -o %s/a.trc 2>&1", 2));
+    free(command_heddle("trace convert %s/none.hdt --format hdt -o %s/a.trc 2>&1", 2));
+    free(command_heddle("trace record suite:saxpy --addresses --cta 1 -o %s/b.hdt 2>&1", 2));
+    free(command_heddle("trace record suite:saxpy --addresses --format accelsim -o %s/b 2>&1", 2));
+}
+
+/* What is whole of a file that was cut off becomes a file with an index; its first launches are the same. */
+Test(trace_command, whole_launches_are_saved)
+{
+    char path[100];
+    struct stat st;
+    int status;
+    record("--gpu gv100");
+    free(command_heddle("trace dump --launch 0 --cta 3 %s/a.hdt > %s/want", 0));
+    snprintf(path, sizeof path, "%s/a.hdt", command_folder);
+    cr_assert(stat(path, &st) == 0 && truncate(path, st.st_size / 2) == 0);
+    free(command_heddle("trace check %s/a.hdt 2>&1", 1));
+    free(command_heddle("trace convert %s/a.hdt --format hdt -o %s/b.hdt 2>&1", 1));
+    char *check = command_heddle("trace check %s/b.hdt", 0),
+         *info = command_heddle("trace info %s/b.hdt", 0);
+    cr_expect(strstr(info, "run: suite:transpose_naive") && strstr(info, " 1 launches"), "%s",
+              info);
+    free(command_heddle("trace dump --launch 0 --cta 3 %s/b.hdt > %s/got", 0));
+    free(command_output("cmp %s/want %s/got", &status));
+    cr_expect(eq(int, status, 0));
+    free(check);
+    free(info);
+}
+
+/* The file of a recording ends with an index: cut off between two launches, it is found out, and dump reads only the launch
+ * that it prints. */
+Test(trace_command, the_index_says_whether_a_file_is_complete)
+{
+    char path[100];
+    struct stat st;
+    record("--gpu gv100");
+    snprintf(path, sizeof path, "%s/a.hdt", command_folder);
+    cr_assert(stat(path, &st) == 0 && truncate(path, st.st_size - 22) == 0); /* the trailer */
+    char *said = command_heddle("trace check %s/a.hdt 2>&1", 1);
+    cr_expect(strstr(said, "its index is missing") != NULL, "%s", said);
+    free(said);
+    record("--gpu gv100");
+    FILE *f = fopen(path, "r+b");
+    cr_assert(f && fseek(f, 5000, SEEK_SET) == 0 && fputc('x', f) == 'x' && fputc('x', f) == 'x');
+    fclose(f); /* in the first launch */
+    free(command_heddle("trace dump --launch 0 %s/a.hdt > %s/0 2>&1", 1));
+    free(command_heddle("trace dump --launch 2 %s/a.hdt > %s/2", 0));
+    free(command_heddle("trace info %s/a.hdt", 0));
+    free(command_heddle("trace check %s/a.hdt 2>&1", 1));
+}

@@ -7,12 +7,14 @@
  *
  *     fuzz_trace --plain FILE.hdt OUT      writes a file's frames as such an input
  *
- * An END frame gets the number of CTAs and the digest that belong to the frames before, unless its first byte is 0. */
+ * An END frame gets the number of CTAs and the digest that belong to the frames before, unless its first byte is 0. The end
+ * of events likewise gets its numbers of frames and its digest; the numbers of instructions and accesses are the input's. */
 #define _GNU_SOURCE
 #include "base/arena.h"
 #include "base/buf.h"
 #include "emu/measure/trace_codec.h"
 #include "emu/trace.h"
+#include "emu/trace_events.h"
 #include "emu/trace_file.h"
 
 #include <stdio.h>
@@ -58,7 +60,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 static void write_frames(FILE *out, const uint8_t *data, size_t size)
 {
     static const uint8_t head[HEAD] = {'H', 'E', 'D', 'D', 'L', 'E', 'T', 'R', TRACE_FILE_VERSION};
-    uint32_t digest = 0, ctas = 0;
+    uint32_t digest = 0, parts = 0;
     (void)fwrite(head, 1, sizeof head, out);
     while (size >= 3) {
         const uint8_t type = data[0];
@@ -66,14 +68,21 @@ static void write_frames(FILE *out, const uint8_t *data, size_t size)
         data += 3, size -= 3;
         if (n > size) n = size;
         struct buf b = {0};
-        if (type == TRACE_FRAME_END && n && data[0]) {
-            put_number(&b, ctas);
+        const bool ends = type == TRACE_FRAME_END || type == TRACE_FRAME_EVENTS_END;
+        if (ends && n && data[0]) {
+            put_number(&b, parts);
             put_number(&b, digest);
+            struct cursor c = {data, data + n, false};
+            (void)get_number(&c), (void)get_number(&c);
+            if (type == TRACE_FRAME_EVENTS_END)
+                buf_add(&b, (const char *)c.at, (size_t)(c.end - c.at));
         } else buf_add(&b, (const char *)data, n);
         const uint32_t crc = crc32c(crc32c(0, &type, 1), b.data, b.size);
-        if (type == TRACE_FRAME_LAUNCH) digest = crc, ctas = 0;
-        if (type == TRACE_FRAME_CTA) digest = digest * 31 + crc, ctas++;
-        (void)frame_write(out, type, &b);
+        if (type == TRACE_FRAME_LAUNCH || type == TRACE_FRAME_EVENTS_BEGIN) digest = crc, parts = 0;
+        if (type == TRACE_FRAME_CTA || type == TRACE_FRAME_EVENTS)
+            digest = digest * 31 + crc, parts++;
+        if (type == TRACE_FRAME_TRAILER) (void)frame_write_raw(out, b.data, b.size);
+        else (void)frame_write(out, type, &b);
         buf_free(&b);
         data += n, size -= n;
     }
@@ -103,6 +112,39 @@ static uint64_t sum_of(const struct emu_trace *t, const struct trace_cta *c)
     return sum;
 }
 
+/* What a converter uses of events. */
+static void hear_issue(void *self, const struct emu_warp *who, uint32_t pc, uint32_t lanes)
+{
+    const struct trace_launch *const *l = self;
+    totals.sum += (*l)->insts[pc].reg + (*l)->own[pc] + who->warp + lanes;
+}
+
+static void hear_access(void *self, const struct emu_access *a)
+{
+    (void)self;
+    for (uint32_t m = a->contiguous ? 1 : a->lanes; m; m &= m - 1)
+        totals.sum += a->address[__builtin_ctz(m)];
+}
+
+static const struct trace_launch *heard;
+static const struct emu_observer listener = {
+    .self = &heard, .issue = hear_issue, .access = hear_access};
+
+static void hear_begin(void *self, const struct trace_launch *l)
+{
+    (void)self;
+    heard = l;
+    totals.launches++;
+}
+
+static const struct emu_observer *hear_observer(void *self)
+{
+    (void)self;
+    return &listener;
+}
+
+static const struct trace_events_sink hearer = {.begin = hear_begin, .observer = hear_observer};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *bytes = NULL;
@@ -115,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)fclose(out);
     struct trace_file in = {.file = fmemopen(bytes, length, "rb"), .arena = arena_new()};
     if (!in.file) abort();
+    in.sink = &hearer;
     for (const struct emu_counts *c; (c = trace_file_next(&in)); totals.launches++) {
         const struct emu_trace *t = c->trace;
         for (uint32_t i = 0; i < t->inst_count; i++)
