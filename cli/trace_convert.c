@@ -177,6 +177,7 @@ static int convert(struct convert *c)
                 c->input, in.why);
     (void)fclose(f);
     arena_free(in.arena);
+    c->in = NULL;
     return status;
 }
 

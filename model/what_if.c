@@ -127,23 +127,57 @@ static void coalesce(const struct rewrite *r, const struct emu_instruction *i, u
     words[2] = TRACE_SIZE(kept, lanes, TRACE_SIZE_ROUNDS(words[2])) | (words[2] & TRACE_ELEMENTS);
 }
 
-/* An atomic of which several lanes name one address, or of one lane of each warp: one is done for each CTA and line.
- * `seen`: by trace_atomic_bucket. */
-static void share(const struct rewrite *r, const struct emu_instruction *i, u32 *words,
-                  const struct trace_line *line, bool *seen)
+/* The reduction is done in shared memory; the CTA's last access to a line still adds to global memory, once for each of
+ * its addresses: that is what the CTA adds at its end. */
+static bool is_shared(const struct rewrite *r, const struct trace_cta *c, const u32 *words)
 {
-    const u32 lanes = TRACE_SIZE_LANES(words[2]), rounds = TRACE_SIZE_ROUNDS(words[2]);
-    bool *own = &seen[trace_atomic_bucket(line->line)];
-    if (rounds < 2 && i->thread != i->warp) return;
-    r->counted->accesses++, r->counted->before += rounds;
-    r->counted->after += !*own;
-    *own = true;
-    /* without lines an access takes one pass of the load/store unit */
-    words[2] = TRACE_SIZE(0, lanes, rounds) | (words[2] & TRACE_ELEMENTS);
+    if ((words[0] & 3) != TRACE_GLOBAL || !TRACE_SIZE_N(words[2]) ||
+        c->lines[words[1]].how != COUNT_ATOMIC)
+        return false;
+    const struct emu_instruction *i = &r->counts->instructions[rewrite_place(r, words[0])];
+    return r->changes[rewrite_place(r, words[0])] == WHAT_IF_SHARED &&
+           (TRACE_SIZE_ROUNDS(words[2]) > 1 || i->thread == i->warp);
 }
 
-static void change(const struct rewrite *r, u32 *words, struct trace_line *lines, bool *seen,
-                   struct fetched *f)
+/* By trace_atomic_bucket of the first line: where the CTA's last such access is. */
+struct last_atomic {
+    u32 warp, at;
+    bool any;
+};
+
+static void find_last(const struct rewrite *r, const struct trace_cta *c, struct last_atomic *last)
+{
+    for (u32 w = 0; w < c->warp_count; w++) {
+        const struct trace_warp *warp = &c->warps[w];
+        u32 level = 0;
+        for (u32 at = 0; at < warp->count; at += rewrite_length(warp->words + at)) {
+            const u32 *words = warp->words + at;
+            if (rewrite_is_block(words[0])) level = TRACE_LEVEL_OF(words[0]);
+            else if (is_shared(r, c, words)) {
+                struct last_atomic *l = &last[trace_atomic_bucket(c->lines[words[1]].line)];
+                /* what stands for several is not kept: the CTA would add several times */
+                if (!level || !l->any) *l = (struct last_atomic){w, at, !level};
+            }
+        }
+    }
+}
+
+static void share(const struct rewrite *r, const struct trace_cta *c,
+                  const struct last_atomic *last, u32 w, u32 at)
+{
+    u32 *words = c->warps[w].words + at;
+    const u32 lanes = TRACE_SIZE_LANES(words[2]), rounds = TRACE_SIZE_ROUNDS(words[2]),
+              more = words[2] & TRACE_ELEMENTS;
+    const struct last_atomic *l = &last[trace_atomic_bucket(c->lines[words[1]].line)];
+    const bool is_last = l->warp == w && l->at == at;
+    r->counted->accesses++, r->counted->before += rounds;
+    r->counted->after += is_last;
+    /* without lines an access takes one pass of the load/store unit */
+    if (is_last && l->any) words[2] = TRACE_SIZE(TRACE_SIZE_N(words[2]), lanes, 1) | more;
+    else words[2] = TRACE_SIZE(0, lanes, rounds) | more;
+}
+
+static void change(const struct rewrite *r, u32 *words, struct trace_line *lines, struct fetched *f)
 {
     const u32 tag = words[0] & 3, place = rewrite_place(r, words[0]);
     const struct emu_instruction *i = &r->counts->instructions[place];
@@ -158,10 +192,6 @@ static void change(const struct rewrite *r, u32 *words, struct trace_line *lines
         if (tag != TRACE_SHARED) break;
         r->counted->accesses++, r->counted->before += n, r->counted->after++;
         *size = TRACE_SIZE(1, lanes, TRACE_SIZE_ROUNDS(*size)) | (*size & TRACE_ELEMENTS);
-        break;
-    case WHAT_IF_SHARED:
-        if (tag == TRACE_GLOBAL && n && lines[words[1]].how == COUNT_ATOMIC)
-            share(r, i, words, &lines[words[1]], seen);
         break;
     default: break;
     }
@@ -189,13 +219,18 @@ static struct fetched fetched_by(const struct rewrite *r, const struct trace_cta
 
 static void change_accesses(const struct rewrite *r, struct trace_cta *c)
 {
-    bool seen[TRACE_ATOMIC_BUCKETS] = {false};
+    struct last_atomic *last = calloc(TRACE_ATOMIC_BUCKETS, sizeof *last);
     struct fetched f = fetched_by(r, c);
+    if (!last) abort();
+    find_last(r, c, last);
     for (u32 w = 0; w < c->warp_count; w++) {
         struct trace_warp *warp = &c->warps[w];
         for (u32 at = 0; at < warp->count; at += rewrite_length(warp->words + at))
-            if (!rewrite_is_block(warp->words[at])) change(r, warp->words + at, c->lines, seen, &f);
+            if (rewrite_is_block(warp->words[at])) continue;
+            else if (is_shared(r, c, warp->words + at)) share(r, c, last, w, at);
+            else change(r, warp->words + at, c->lines, &f);
     }
+    free(last);
 }
 
 /* ---- the launch with the changes --------------------------------------------------------------------------------- */
@@ -213,6 +248,40 @@ static const struct trace_cta **rewritten(const struct rewrite *r, const bool *h
         to[i] = c;
     }
     return to;
+}
+
+/* By bucket: the requests of atomics, as model/sample.c counts them. */
+static void add_requests(double *to, const struct trace_cta *c, const struct trace_warp *w)
+{
+    double times = 1;
+    for (u32 at = 0; at < w->count; at += rewrite_length(w->words + at)) {
+        const u32 *words = w->words + at;
+        if (rewrite_is_block(words[0])) times = exp2(TRACE_LEVEL_OF(words[0]));
+        if ((words[0] & 3) != TRACE_GLOBAL) continue;
+        for (u32 k = 0; k < TRACE_SIZE_N(words[2]); k++) {
+            const struct trace_line *n = &c->lines[words[1] + k];
+            if (n->how == COUNT_ATOMIC) to[trace_atomic_bucket(n->line)] += times;
+        }
+    }
+}
+
+/* The atomics of the whole launch, those that are not traced changed as those that are. NULL: it has none. */
+static u64 *fewer_atomics(const struct emu_trace *before, const struct emu_trace *after)
+{
+    static const size_t buckets = TRACE_ATOMIC_BUCKETS;
+    if (!before->atomics) return NULL;
+    double *had = calloc(2 * buckets, sizeof *had), *have = had + buckets;
+    u64 *all = rewrite_copy(before->atomics, buckets * sizeof *all);
+    if (!had) abort();
+    for (u32 i = 0; i < before->cta_count; i++)
+        for (u32 w = 0; w < before->ctas[i]->warp_count; w++) {
+            add_requests(had, before->ctas[i], &before->ctas[i]->warps[w]);
+            add_requests(have, after->ctas[i], &after->ctas[i]->warps[w]);
+        }
+    for (size_t b = 0; b < buckets; b++)
+        if (had[b] > 0) all[b] = (u64)((double)all[b] * have[b] / had[b] + 0.5);
+    free(had);
+    return all;
 }
 
 bool what_if_is_reduction(const struct emu_counts *c, uint32_t place)
@@ -245,10 +314,13 @@ double what_if_cycles(const struct emu_counts *c, const uint8_t *changes,
     other.ctas = rewritten(&r, has, c->trace->ctas, c->trace->cta_count);
     other.heavy = rewritten(&r, has, c->trace->heavy, c->trace->heavy_count);
     if (code) shorter_code_use(code, &other);
+    u64 *const atomics = has[WHAT_IF_SHARED] ? fewer_atomics(c->trace, &other) : NULL;
+    if (atomics) other.atomics = atomics;
     launch.trace = &other;
     ok = counted->after < counted->before && launch_estimate_of(&launch, &t);
     rewrite_free(other.ctas, other.cta_count);
     rewrite_free(other.heavy, other.heavy_count);
     shorter_code_free(code);
+    free(atomics);
     return ok ? t.cycles : 0;
 }

@@ -12,8 +12,8 @@
  *                       (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory")
  *   WHAT_IF_UNBANKED    accesses to shared memory have no bank conflicts (the same, "Shared Memory and Memory Banks")
  *   WHAT_IF_SHARED      atomics on global memory of which several lanes name one address, or that one lane of each warp does,
- *                       are done in shared memory; what each CTA adds to global memory at its end has no time (the
- *                       same, "Shared Memory")
+ *                       are done in shared memory; the last one of each CTA to a line still goes to global memory,
+ *                       for what the CTA adds at its end (the same, "Shared Memory")
  *   WHAT_IF_TILED       each sector that these loads of a CTA name is loaded from global memory once, by accesses of
  *                       whole lines; lanes read their words from shared memory (the same, "Shared Memory in Matrix
  *                       Multiplication"; model/what_if_tile.c)

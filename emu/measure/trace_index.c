@@ -105,7 +105,7 @@ static bool add_frame(struct scan *s, const struct frame *f, u64 at)
     case TRACE_FRAME_EVENTS_BEGIN: return add_events(s, c, at);
     case TRACE_FRAME_END:
     case TRACE_FRAME_EVENTS_END: return end_launch(s, c);
-    case TRACE_FRAME_INDEX: return true;
+    case TRACE_FRAME_INDEX: /* of what was there before */
     case TRACE_FRAME_TRAILER: return true;
     case TRACE_FRAME_CTA:
     case TRACE_FRAME_EVENTS:

@@ -93,9 +93,15 @@ static void hear_sync(void *self, const struct emu_sync *s)
 static void expect_same(const struct list *got, const struct list *want)
 {
     cr_assert(eq(sz, got->count, want->count));
-    for (size_t i = 0; i < got->count; i++)
-        cr_assert(memcmp(&got->e[i], &want->e[i], sizeof got->e[i]) == 0, "event %zu, %c pc %u", i,
-                  want->e[i].what, want->e[i].pc);
+    for (size_t i = 0; i < got->count; i++) {
+        const struct heard *g = &got->e[i], *w = &want->e[i];
+        cr_assert(g->what == w->what && g->cta == w->cta && g->warp == w->warp && g->sm == w->sm &&
+                      g->pc == w->pc && g->lanes == w->lanes && g->bytes == w->bytes &&
+                      g->kind == w->kind && g->space == w->space && g->op == w->op,
+                  "event %zu, %c pc %u", i, w->what, w->pc);
+        for (int l = 0; l < 32; l++)
+            cr_assert(eq(u64, g->address[l], w->address[l]), "event %zu", i);
+    }
 }
 
 /* ---- a launch, heard and written ------------------------------------------------------------------------------ */
@@ -340,7 +346,7 @@ Test(trace_events, are_what_their_description_says)
     cr_assert(memcmp(file.at, "HEDDLETR\3\0\0\0\1\0\0\0", 16) == 0);
     file.at += 16;
     char types[64] = "";
-    uint64_t begins[3], index = 0;
+    uint64_t begins[3] = {0}, index = 0;
     for (int launch = -1; file.at < file.end;) {
         int type;
         struct bytes inside;
