@@ -88,6 +88,9 @@ void emu_machine_reduce_lanes(struct emu_machine *m, struct emu_issuer by, const
  * it when it is woken. Not with observers, a wrapper, or where events are counted. */
 void emu_machine_complete_atomic(struct emu_machine *m, const struct emu_warp *who);
 
+/* The place of the warp in the list that pick() is given; negative: it is not ready. Of a warp with one context. */
+int emu_machine_ready_place(const struct emu_machine *m, const struct emu_warp *who);
+
 /* Prefetch into the host's caches what the warp will need; no other effect. `next`: it will be woken at once, all of its
  * rows; else only what leads to them. */
 void emu_machine_prefetch(const struct emu_machine *m, const struct emu_warp *who, bool next);

@@ -279,6 +279,7 @@ static void complete_barrier(struct dab *d, const struct emu_warp *who, uint32_t
         if (!w->at_barrier || w->barrier != id) continue;
         w->at_barrier = false;
         d->waits.at_barriers--;
+        dab_unstick(d, w->sched);
     }
 }
 
@@ -533,7 +534,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     d->waits.woke_in_pick = wake_deferred(d); /* comes behind those of this list */
     if (is_strict(d)) {
         d->adversary.burst = (uint32_t)rng_next(&d->adversary.random);
-        return dab_pick_strict(d, ready, count);
+        return dab_pick_strict(d, ready);
     }
     if (!d->adversary.bias_draws--) {
         const uint64_t random = rng_next(&d->adversary.random);
@@ -711,6 +712,8 @@ static void begin_schedulers(struct dab *d)
     d->sched_count = d->ctas.used_sms * schedulers;
     d->scheds = allocate(d, DAB_SCHEDS, d->sched_count, sizeof *d->scheds);
     d->touched = allocate(d, DAB_TOUCHED, d->sched_count, sizeof *d->touched);
+    d->stuck = allocate(d, DAB_STUCK, d->sched_count / 64 + 1, sizeof *d->stuck);
+    d->stuck_picks = 0;
     for (uint32_t s = 0; s < d->sched_count; s++) {
         const uint32_t sm = s / schedulers, k = s % schedulers;
         struct dab_sched *q = &d->scheds[s];

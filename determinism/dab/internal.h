@@ -198,6 +198,7 @@ enum dab_allocation { /* memory that is kept from launch to launch */
                       DAB_CHAIN,
                       DAB_SCHEDS,
                       DAB_TOUCHED,
+                      DAB_STUCK,
                       DAB_HOLDING,
                       DAB_SMEM_TURN,
                       DAB_ALLOCATIONS
@@ -266,6 +267,8 @@ struct dab {
     uint32_t warp_count;
     struct dab_sched *scheds;
     uint32_t sched_count;
+    uint64_t *stuck;      /* SRR, GTRR: set of schedulers of which no warp could be picked, */
+    uint32_t stuck_picks; /* since so many picks */
     uint32_t *touched,
         touched_count;     /* schedulers that something has changed for since the last flush */
     bool any_waited;       /* a warp has come to what may have to wait */
@@ -292,8 +295,14 @@ static inline struct dab_buffer *dab_buffer_of(const struct dab *d, const struct
 {
     return &d->store.list[d->options.level == DAB_WARP ? (uint32_t)(w - d->warps) : w->sched];
 }
+/* A warp of the scheduler may be picked now. */
+static inline void dab_unstick(struct dab *d, uint32_t sched)
+{
+    d->stuck[sched / 64] &= ~(UINT64_C(1) << sched % 64);
+}
 static inline void dab_touch(struct dab *d, struct dab_sched *q)
 {
+    dab_unstick(d, (uint32_t)(q - d->scheds));
     if (q->touched) return;
     q->touched = true;
     d->touched[d->touched_count++] = (uint32_t)(q - d->scheds);
@@ -330,8 +339,8 @@ void dab_schedulers_flushed(struct dab *d); /* those that waited for it go on */
 /* Whether batches hold a warp back; gives them up, and lets in whom they hold back: whether there was one. */
 bool dab_batches_block(const struct dab *d);
 bool dab_give_up_batches(struct dab *d);
-/* SRR: whose turn it is, of those that are ready: its index; negative: none. */
-int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count);
+/* SRR, GTRR: a warp whose turn it is, of those that are ready: its index; negative: none. */
+int dab_pick_strict(struct dab *d, const struct emu_warp *ready);
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 

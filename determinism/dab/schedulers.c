@@ -28,6 +28,9 @@
 #include "determinism/dab/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { UNSTICK = 256 }; /* picks */
 
 /* The place after i, which may be -1. */
 static uint32_t after_in_ring(const struct dab_sched *q, int32_t i)
@@ -159,27 +162,93 @@ static void next_in_ring(struct dab *d, struct dab_sched *q)
     }
 }
 
-int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count)
+static int ready_place(const struct dab *d, const struct dab_warp *w)
 {
-    const size_t from = (size_t)(d->adversary.burst % count);
-    for (size_t n = 0; n < count; n++) {
-        const size_t i = from + n < count ? from + n : from + n - count;
-        struct dab_warp *w = dab_warp(d, &ready[i]);
-        struct dab_sched *q = &d->scheds[w->sched];
-        if (batch_state_of(d, q, w) != ACTIVE &&
-            (!advance_batch(d, q) || batch_state_of(d, q, w) != ACTIVE))
-            continue;
-        if (!q->strict) {
-            if (!w->wants) return (int)i;
-            continue;
-        }
-        if (w->left_round) continue;
-        struct dab_warp *h = in_ring(d, q, q->turn);
-        if (q->issued || is_skipped(d, q, h)) next_in_ring(d, q);
-        if (in_ring(d, q, q->turn) != w) continue;
-        q->issued = true;
-        if (!ready[i].waits) q->skips = 0;
-        return (int)i;
+    const struct emu_warp who = dab_identity(w);
+    return w->lives ? emu_machine_ready_place(d->m, &who) : -1;
+}
+
+/* Before the round robin: any warp that is ready and not at an atomic. */
+static int pick_greedily(const struct dab *d, const struct dab_sched *q)
+{
+    const uint32_t from = d->adversary.burst % q->size;
+    for (uint32_t n = 0; n < q->size; n++) {
+        const struct dab_warp *w = in_ring(d, q, (from + n) % q->size);
+        const int i = batch_state_of(d, q, w) == ACTIVE && !w->wants ? ready_place(d, w) : -1;
+        if (i >= 0) return i;
+    }
+    return -1;
+}
+
+static bool any_ready(const struct dab *d, const struct dab_sched *q)
+{
+    for (uint32_t i = 0; i < q->size; i++) {
+        const struct dab_warp *w = in_ring(d, q, i);
+        if (batch_state_of(d, q, w) == ACTIVE && !w->left_round && ready_place(d, w) >= 0)
+            return true;
+    }
+    return false;
+}
+
+/* The turn passes on when a warp of the scheduler is ready: so when it does is not the adversary's
+ * choice. */
+static int pick_in_turn(struct dab *d, struct dab_sched *q, const struct emu_warp *ready)
+{
+    if (q->issued || is_skipped(d, q, in_ring(d, q, q->turn))) {
+        if (!any_ready(d, q)) return -1;
+        next_in_ring(d, q);
+    }
+    const struct dab_warp *w = in_ring(d, q, q->turn);
+    if (batch_state_of(d, q, w) != ACTIVE || w->left_round) return -1;
+    const int i = ready_place(d, w);
+    if (i < 0) return -1;
+    q->issued = true;
+    if (!ready[i].waits) q->skips = 0;
+    return i;
+}
+
+/* The first scheduler from `at` on that is not stuck, and below `until`; `until`: none. */
+static uint32_t next_not_stuck(const struct dab *d, uint32_t at, uint32_t until)
+{
+    while (at < until) {
+        const uint64_t rest = ~d->stuck[at / 64] >> at % 64;
+        if (rest) at += (uint32_t)__builtin_ctzll(rest);
+        if (rest) break;
+        at = (at | 63) + 1;
+    }
+    return at < until ? at : until;
+}
+
+static int pick_between(struct dab *d, const struct emu_warp *ready, uint32_t from, uint32_t until)
+{
+    for (uint32_t s = from; (s = next_not_stuck(d, s, until)) < until; s++) {
+        struct dab_sched *q = &d->scheds[s];
+        int i = -1;
+        if (q->size && advance_batch(d, q))
+            i = q->strict ? pick_in_turn(d, q, ready) : pick_greedily(d, q);
+        if (i >= 0) return i;
+        d->stuck[s / 64] |= UINT64_C(1) << s % 64;
+    }
+    return -1;
+}
+
+static void unstick_all(struct dab *d)
+{
+    d->stuck_picks = 0;
+    memset(d->stuck, 0, (d->sched_count / 64 + 1) * sizeof *d->stuck);
+}
+
+/* A scheduler of which no warp can be picked is looked at again when one of its warps has been
+ * woken, and now and then: nobody tells of those that wait for something else. */
+int dab_pick_strict(struct dab *d, const struct emu_warp *ready)
+{
+    const uint32_t from = d->adversary.burst % d->sched_count;
+    if (++d->stuck_picks == UNSTICK) unstick_all(d);
+    for (int again = 0; again < 2; again++) {
+        int i = pick_between(d, ready, from, d->sched_count);
+        if (i < 0) i = pick_between(d, ready, 0, from);
+        if (i >= 0 || !d->stuck_picks) return i;
+        unstick_all(d);
     }
     return -1;
 }
@@ -236,6 +305,7 @@ void dab_scheduler_add(struct dab *d, struct dab_warp *w)
 {
     struct dab_sched *q = &d->scheds[w->sched];
     w->lives = true;
+    dab_unstick(d, w->sched);
     if (d->batched) return; /* it has been waited for */
     q->left += q->counted;
     if (d->any_waited) dab_scheduler_update(d, w);
@@ -246,6 +316,7 @@ void dab_scheduler_remove(struct dab *d, struct dab_warp *w)
     struct dab_sched *q = &d->scheds[w->sched];
     if (q->counted && batch_state_of(d, q, w) == ACTIVE) q->left--;
     w->lives = false;
+    dab_unstick(d, w->sched);
     d->last_progress = d->interval;
     if (d->any_waited) dab_scheduler_update(d, w);
 }
@@ -333,6 +404,7 @@ bool dab_skip_turns(struct dab *d, bool all)
     for (uint32_t s = 0; s < d->sched_count; s++) {
         struct dab_sched *q = &d->scheds[s];
         if (!q->size || !advance_batch(d, q)) continue;
+        dab_unstick(d, s);
         switch (d->options.scheduler) {
         case DAB_GWAT: any |= skip_to_next(d, q, all); break;
         case DAB_GTAR:

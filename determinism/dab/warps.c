@@ -47,6 +47,7 @@ void dab_set_pending(struct dab *d, struct dab_warp *w, uint8_t why, bool ordere
 void dab_wake(struct dab *d, struct dab_warp *w)
 {
     const size_t at = (size_t)(w - d->warps);
+    dab_unstick(d, w->sched);
     d->waits.full -= w->is_full;
     d->waits.smem_waiters -= w->waits_for_smem_turn;
     d->waits.mbarrier_waiters -= w->tests_mbarrier;

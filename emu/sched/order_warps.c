@@ -81,6 +81,16 @@ const struct emu_warp *emu_machine_ready(const struct emu_machine *m, size_t *co
     return m->ordered->queue[READY].warp;
 }
 
+int emu_machine_ready_place(const struct emu_machine *m, const struct emu_warp *who)
+{
+    const struct ordered *o = m->ordered;
+    const struct sm_slot *seat = &o->sm_slots[who->slot];
+    if (!seat->taken || seat->linear != who->cta) return -1;
+    if (!seat->slot) return (int)o->queue_at[(size_t)who->slot * m->warps_per_cta + who->warp];
+    const struct emu_group *g = &seat->slot->cta.groups[who->warp];
+    return g->queue == READY ? (int)g->queue_at : -1;
+}
+
 void emu_machine_place_ctas(struct emu_machine *m)
 {
     residency_place(m->ordered);
