@@ -79,6 +79,7 @@ static int check_command_line(int argc, char **argv)
     c.request.name = arena_copy(arena, o.target.text ? o.target.text : "", o.target.length);
     c.request.program.argv = argv + o.rest;
     int status = ok && check_options(&c) ? check(&c) : bad_call(&o);
+    if (c.row_count) emu_fidelity_free(c.rows[0].runs[0].fidelity);
     check_output_free(&c);
     program_release(&c.request.program);
     heddle_module_free(o.module);

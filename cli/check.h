@@ -63,10 +63,11 @@ struct check_run {
     } fault;
     struct check_finding *findings;
     size_t finding_count;
-    uint64_t found;          /* by checks, all that a program was told of */
-    uint64_t suppressed;     /* findings that a list of such left out */
-    uint64_t absent;         /* functions that a program called and that Heddle does not have */
-    uint64_t id;             /* of all its digests */
+    uint64_t found;      /* by checks, all that a program was told of */
+    uint64_t suppressed; /* findings that a list of such left out */
+    uint64_t absent;     /* functions that a program called and that Heddle does not have */
+    uint64_t id;         /* of all its digests */
+    struct emu_fidelity *fidelity; /* NULL: not asked for */
     uint64_t output;         /* of a program: a digest of what it printed (cli/check_output.h) */
     const char *output_text; /* the beginning of that; NULL: no program */
 };
@@ -132,6 +133,7 @@ struct check_request {
     struct check_search search;
     const struct output_filter *ignored_output;
     const char *checks; /* --check without race and atomicity; NULL: not asked for */
+    bool fidelity;      /* of the first native run */
 };
 
 /* The runs with checks (cli/check_races.c). The first is native and looks for races. The second is native and has the
@@ -220,6 +222,7 @@ struct check_task {
     const char *order;
     uint64_t seed;
     const char *checks; /* for --check, besides what the user asked for; NULL: none */
+    bool fidelity;      /* its instructions are counted */
     struct event_stream *events;
     int err; /* a file in memory: what went to stderr */
 };

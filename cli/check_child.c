@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "cli/counts.h"
 #include "cli/report.h"
 #include "cli/run.h"
 #include "library/device.h"
@@ -82,8 +83,10 @@ bool check_run_here(const struct check *check, const struct check_task *t,
     int argc;
     char **words = check_words(check, a, t->order, t->seed, checks, &o.added, &argc);
     bool ok = run_options_read(&o, argc, words);
+    struct counts counts = {.list_fidelity = t->fidelity};
     struct report r = {.arena = a,
                        .json = true, /* what is printed is kept */
+                       .counts = t->fidelity ? &counts : NULL,
                        .kind = run_target_name(o.kind),
                        .name = check->request.name,
                        .watch = &watch};
@@ -96,6 +99,8 @@ bool check_run_here(const struct check *check, const struct check_task *t,
         report_fail(&r, EXIT_USAGE, "%s", text.data);
         buf_free(&text);
     }
+    event_write_fidelity(t->events, counts.fidelity);
+    counts_free(&counts);
     const bool runs = run_log_writes_events(c.log);
     if (runs) tell(&c);
     buf_free(&r.messages);

@@ -1,5 +1,6 @@
 /* The document of `heddle check --format=json`: docs/check-json.md. */
 #include "cli/check_difference.h"
+#include "cli/fidelity.h"
 #include "cli/json.h"
 #include "cli/run.h"
 
@@ -241,6 +242,8 @@ void check_print_json(const struct check *c)
     json_object_set_new(o, "suppressed",
                         json_count(c->races.suppressed + c->races.init_suppressed));
     json_object_set_new(o, "output", output(c));
+    if (c->rows[0].runs[0].fidelity)
+        json_object_set_new(o, "fidelity", fidelity_json(c->rows[0].runs[0].fidelity));
     json_object_set_new(o, "exhaustive", json_null());
     json_dumpf(o, stdout, JSON_INDENT(2));
     putchar('\n');

@@ -195,7 +195,7 @@ static bool read_search(struct check *c)
         const struct run_option *x = &o->list[i];
         const bool own = x->id == OPTION_SEARCH_TIME || x->id == OPTION_RECORDINGS,
                    both = x->id == OPTION_SEARCH || x->id == OPTION_RUNS || x->id == OPTION_CHECK ||
-                          x->id < OPTION_CHECK;
+                          (x->id < OPTION_CHECK && x->id != OPTION_FIDELITY);
         if (s->wanted ? own || both : !own) continue;
         diag_error(&o->diags, x->name.at, x->name.length,
                    s->wanted
@@ -247,6 +247,7 @@ bool check_options(struct check *c)
                    strerror(errno));
     c->request.no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
     c->request.no_init = run_option_find(o, OPTION_NO_INIT) != NULL;
+    c->request.fidelity = run_option_find(o, OPTION_FIDELITY) != NULL;
     c->request.quiet = o->quiet;
     c->request.jobs = (size_t)jobs;
     c->request.race_runs = (size_t)race_runs;
@@ -260,7 +261,8 @@ bool check_options(struct check *c)
 
 static bool handed_on(const struct run_option *x)
 {
-    return x->id < OPTION_CHECK && x->id != OPTION_FORMAT && x->id != OPTION_QUIET;
+    return x->id < OPTION_CHECK && x->id != OPTION_FORMAT && x->id != OPTION_QUIET &&
+           x->id != OPTION_FIDELITY;
 }
 
 static const char *word_of(struct arena *a, const struct run_option *x)

@@ -91,6 +91,7 @@ static bool begin(const struct check *c, struct worker *w)
 {
     w->task.events = event_stream_new();
     if (w->task.events) run_log_ask(w->task.events, &w->task.log_task);
+    if (w->task.events && w->task.fidelity) event_stream_want(w->task.events, EVENTS_FIDELITY);
     w->task.err = memfd_create("heddle-run", MFD_CLOEXEC);
     (void)fflush(stdout);
     (void)fflush(stderr);
@@ -122,6 +123,7 @@ static void died(const struct check *c, const struct worker *w, int status)
 {
     size_t size;
     *w->run = (struct check_run){.state = RUN_DIED,
+                                 .fidelity = w->run->fidelity,
                                  .status = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
                                  .fault = {"", "", "", 0, 0, false}};
     const char *said = memory_file_read(c->arena, w->task.err, 0, &size);
@@ -181,7 +183,11 @@ static bool next(struct pool *p, struct worker *w)
         if (p->run < row->wanted) {
             w->row = row;
             w->run = &row->runs[p->run];
-            w->task = (struct check_task){.order = row->order, .seed = check_seed(c, p->run++)};
+            w->task = (struct check_task){.order = row->order,
+                                          .seed = check_seed(c, p->run),
+                                          .fidelity = c->request.fidelity && row->reference &&
+                                                      !p->run};
+            p->run++;
             break;
         }
         if (p->race < c->races.wanted) break; /* behind the reference */

@@ -107,6 +107,10 @@ bool check_run_read(struct arena *a, const struct event_stream *events, struct c
             if (said.size < MOST_MESSAGES) buf_puts(&said, e.text);
             break;
         case EVENT_END_DIGESTS: add_end(out, &e.end, &printed); break;
+        case EVENT_FIDELITY:
+            if (!out->fidelity) out->fidelity = emu_fidelity_new();
+            emu_fidelity_add_line(out->fidelity, &e.fidelity);
+            break;
         case EVENT_STATUS:
             out->status = (int)e.count;
             ended = true;

@@ -2,6 +2,7 @@
 #include "cli/check_difference.h"
 #include "cli/check_output.h"
 #include "cli/cli.h"
+#include "cli/fidelity.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -301,6 +302,7 @@ void check_print_text(const struct check *c)
         print_differences(c);
         check_output_print(c, true);
         print_results(c);
+        fidelity_print(c->rows[0].runs[0].fidelity);
         printf("\n");
     }
     print_verdict(c);

@@ -20,6 +20,7 @@ struct counts {
     struct emu_counts_writer writer;
     struct emu_profile *profile;   /* of --profile; NULL: not asked for */
     struct emu_fidelity *fidelity; /* of --fidelity; NULL: not asked for */
+    bool list_fidelity;            /* before counts_begin(): as if --fidelity were given */
     struct event_stream
         *estimates;     /* where `heddle estimate` wants EVENT_ESTIMATE of each grid; NULL */
     const char *traces; /* to which it wants each grid added (emu/trace_file.h); NULL */

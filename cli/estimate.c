@@ -5,6 +5,7 @@
 #include "cli/trace_accesses.h"
 
 #include "cli/command.h"
+#include "cli/fidelity.h"
 #include "cli/gpu_file.h"
 #include "cli/json.h"
 #include "cli/run.h"
@@ -62,6 +63,11 @@ static const struct command_option options[] = {
      .help =
          "Estimate the launches of a trace file ('heddle trace record') instead of a target. The GPU and the order "
          "are those of the file. Nothing is run.",
+     .id = 1},
+    {.name = "fidelity",
+     .help =
+         "Also print how many of the executed instructions have one right result, and what the others may reach, as "
+         "'heddle run --fidelity' does. Not as csv.",
      .id = 1},
     {.name = "traces",
      .argument = "FILE",
@@ -302,6 +308,8 @@ static uint64_t read_events(struct estimate_call *c, const struct event_stream *
     for (struct event ev; event_next(&r, &ev);)
         if (ev.kind == EVENT_ESTIMATE) add(c, e, &ev.estimate);
         else if (ev.kind == EVENT_TIMELINE) add_timeline(&e->timeline, &ev.timeline);
+        else if (ev.kind == EVENT_FIDELITY && e->fidelity)
+            emu_fidelity_add_line(e->fidelity, &ev.fidelity);
     buf_free(&bytes);
     return all - r.left;
 }
@@ -412,7 +420,8 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
         return usage_error(c->command, "cannot keep the input: %s", strerror(errno));
     struct event_stream *events = event_stream_new();
     if (!events) return usage_error(c->command, "no memory: %s", strerror(errno));
-    event_stream_want(events, EVENTS_ESTIMATES);
+    event_stream_want(events, EVENTS_ESTIMATES | (c->fidelity ? EVENTS_FIDELITY : 0u));
+    if (c->fidelity) e->fidelity = emu_fidelity_new();
     size_t g = 0;
     while (c->gpus[g] != gpu) g++;
     c->words[WORD_GPU] = arena_printf(c->arena, "--gpu=%s", c->gpu_names[g]);
@@ -558,6 +567,7 @@ static void print_table(const struct estimates *e)
     print_units(&e->total);
     print_roofline(&e->total);
     print_timeline(&e->timeline, e->gpu);
+    fidelity_print(e->fidelity);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
         if (e->total.warnings & bit) printf("note: %s\n", launch_warning_text(bit));
 }
@@ -672,10 +682,11 @@ static void print_json(const struct estimates *e, size_t count, const char *orde
         json_t *launches = json_array();
         for (size_t i = 0; i < e[k].count; i++)
             json_array_append_new(launches, json_of(&e[k].list[i], false));
-        json_array_append_new(all, json_pack("{sssbsososo}", "gpu", e[k].gpu->name, "complete",
-                                             !e[k].partial, "total", json_of(&e[k].total, true),
-                                             "launches", launches, "timeline",
-                                             json_of_timeline(&e[k].timeline)));
+        json_t *o = json_pack("{sssbsososo}", "gpu", e[k].gpu->name, "complete", !e[k].partial,
+                              "total", json_of(&e[k].total, true), "launches", launches, "timeline",
+                              json_of_timeline(&e[k].timeline));
+        if (e[k].fidelity) json_object_set_new(o, "fidelity", fidelity_json(e[k].fidelity));
+        json_array_append_new(all, o);
     }
     json_t *document = json_pack("{sssissso}", "format", "heddle-estimate", "version", 2, "order",
                                  order, "gpus", all);
@@ -688,6 +699,13 @@ static bool set_from(struct estimate_call *c, const char *value)
 {
     const char **from = c->self;
     return set_file(c, "--from", value, from);
+}
+
+static bool set_fidelity(struct estimate_call *c, const char *value)
+{
+    (void)value;
+    c->fidelity = true;
+    return true;
 }
 
 /* The launches of a file, by GPU and order, of which there may be as many as a command line takes. */
@@ -729,8 +747,8 @@ static int estimate_from(struct estimate_call *c, const char *from)
 {
     struct estimates all[MOST_GPUS] = {0};
     size_t count = 0;
-    if (c->target || c->order_count || c->traces)
-        return usage_error("estimate", "--from takes no target, --order or --traces");
+    if (c->target || c->order_count || c->traces || c->fidelity)
+        return usage_error("estimate", "--from takes no target, --order, --traces or --fidelity");
     int status = estimate_coefficients(c);
     if (status == EXIT_FINE) status = estimate_file(c, from, all, &count);
     return status == EXIT_FINE ? print_all(c, all, count, all[0].order) : status;
@@ -765,12 +783,12 @@ static int estimate_each(struct estimate_call *c, struct estimates *all)
 
 static int estimate(int argc, char **argv)
 {
-    static const struct estimate_option from_option[] = {{"--from", set_from, false},
-                                                         {NULL, NULL, false}};
+    static const struct estimate_option own_options[] = {
+        {"--from", set_from, false}, {"--fidelity", set_fidelity, true}, {NULL, NULL, false}};
     struct arena *arena = arena_new();
     const char *from = NULL;
     struct estimate_call c = {
-        .arena = arena, .command = "estimate", .added = from_option, .self = &from};
+        .arena = arena, .command = "estimate", .added = own_options, .self = &from};
     struct estimates all[MOST_GPUS] = {0};
     int status = EXIT_FINE;
     if (!estimate_read_call(&c, argc, argv)) status = c.status;
@@ -780,8 +798,11 @@ static int estimate(int argc, char **argv)
         return finish_output("estimate", status);
     } else if (c.order_count > 1)
         status = usage_error("estimate", "one order: 'heddle compare' takes several");
+    else if (c.fidelity && c.format == FORMAT_CSV)
+        status = usage_error("estimate", "--fidelity prints a table or json, not csv");
     else status = estimate_coefficients(&c);
     if (status == EXIT_FINE) status = estimate_each(&c, all);
+    for (size_t i = 0; i < c.gpu_count; i++) emu_fidelity_free(all[i].fidelity);
     arena_free(arena);
     return finish_output("estimate", status);
 }

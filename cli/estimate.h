@@ -25,6 +25,7 @@ struct estimates { /* of the target on one GPU, under one order */
     struct launch_estimate *list;
     size_t count, cap;
     struct launch_estimate total;   /* sums; without kernel, grid and block */
+    struct emu_fidelity *fidelity;  /* NULL: not asked for */
     struct event_timeline timeline; /* of CUDA programs, summed over processes */
     bool partial;                   /* the target failed: these are the launches before */
 };
@@ -42,6 +43,7 @@ struct estimate_call {
     size_t order_count; /* 0: none was named */
     enum format format;
     const char *coefficients; /* a file of them (model/timing_file.h); NULL: those built in */
+    bool fidelity;            /* it is asked for */
     const char *traces;       /* a file to which the launches' traces are added; NULL: none */
     bool index;               /* an index is added to it (emu/trace_file.h); it is a new file */
     int target;               /* which of the words it is */

@@ -140,7 +140,7 @@ static bool begin_counts(struct report *r, const struct run_options *o,
 {
     const struct run_option *file = run_option_find(o, OPTION_COUNTS);
     const bool profile = run_option_find(o, OPTION_PROFILE) != NULL,
-               fidelity = run_option_find(o, OPTION_FIDELITY) != NULL;
+               fidelity = run_option_find(o, OPTION_FIDELITY) || r->counts->list_fidelity;
     const char *path = file ? arena_copy(o->arena, file->value.text, file->value.length) : NULL;
     device->trace = r->counts->estimates != NULL;
     device->caches = path || profile || device->trace;
@@ -231,7 +231,8 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
     struct run_options o = {.arena = arena, .added = added};
     struct progress progress;
     const bool estimating = event_stream_wants(events, EVENTS_ESTIMATES);
-    struct counts counts = {.estimates = estimating ? events : NULL,
+    struct counts counts = {.list_fidelity = event_stream_wants(events, EVENTS_FIDELITY),
+                            .estimates = estimating ? events : NULL,
                             .traces = estimating ? getenv(CUDA_TRACES) : NULL};
     struct watch_report watches = {0};
     struct recording recording = {0};
@@ -265,6 +266,7 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
     if (ok) run_target(&r, &o);
     else bad_call(&r, &o);
     run_observer_end(r.run_observer, events);
+    if (event_stream_wants(events, EVENTS_FIDELITY)) event_write_fidelity(events, counts.fidelity);
     if (events) locks_report_read(r.locks, events);
     recording_end(&recording);
     end_counts(&r);

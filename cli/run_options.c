@@ -66,10 +66,10 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
     {.name = "fidelity",
      .help =
          "Print how many of the executed instructions have one right result, and for each other opcode and special "
-         "register what PTX allows.",
+         "register what PTX allows and whether its results may reach control flow, an address or "
+         "synchronisation. 'heddle check' prints it of its first native run.",
      .id = OPTION_FIDELITY,
-     .targets = TARGET_ANY,
-     .one_run = true},
+     .targets = TARGET_ANY},
     {.name = "locks",
      .help =
          "Print the words of memory that threads contend for by compare-and-swap or exchange: attempts that fail, "

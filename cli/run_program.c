@@ -229,7 +229,10 @@ static void read_events(struct running *r)
             break;
         case EVENT_MESSAGE: buf_puts(&report->messages, e.text); break;
         case EVENT_PROFILE_LINE: emu_profile_add_lines(report->counts->profile, &e.line, 1); break;
-        case EVENT_FIDELITY: emu_fidelity_add_line(report->counts->fidelity, &e.fidelity); break;
+        case EVENT_FIDELITY:
+            if (report->counts->fidelity)
+                emu_fidelity_add_line(report->counts->fidelity, &e.fidelity);
+            break;
         case EVENT_LOCK:
         case EVENT_LOCK_INSTRUCTIONS: locks_report_add(report->locks, &e); break;
         case EVENT_WRITE:

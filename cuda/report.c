@@ -189,18 +189,6 @@ static void report_profile(void)
                     &(struct event){.kind = EVENT_PROFILE_LINE, .line = lines[i]});
 }
 
-static void report_fidelity(void)
-{
-    size_t n;
-    if (!driver.reports.fidelity) return;
-    const struct emu_fidelity_line all = emu_fidelity_all(driver.reports.fidelity),
-                                   *lines = emu_fidelity_lines(driver.reports.fidelity, &n);
-    event_write(driver.reports.events, &(struct event){.kind = EVENT_FIDELITY, .fidelity = all});
-    for (size_t i = 0; i < n; i++)
-        event_write(driver.reports.events,
-                    &(struct event){.kind = EVENT_FIDELITY, .fidelity = lines[i]});
-}
-
 static void report_timeline(void)
 {
     struct driver_reports *const r = &driver.reports;
@@ -227,7 +215,7 @@ void driver_report_end(void)
     repeats_say();
     if (!driver.configured) driver_report_leaks();
     report_profile();
-    report_fidelity();
+    event_write_fidelity(driver.reports.events, driver.reports.fidelity);
     report_timeline();
     watch_points_end();
     say_suppressed();

@@ -59,6 +59,7 @@ struct emu_instruction {           /* a PTX instruction of the kernel or of what
     uint32_t line, source_line;    /* of the PTX; of the source, 0: unknown */
     /* ptx/accuracy.h: the kind; of what is not exact its name ("ex2.approx.f32", "%clock") and what is left open. */
     uint8_t accuracy;
+    uint8_t influence; /* of what is not exact: what its results may decide (enum ptx_influence) */
     const char *inexact, *left_open; /* NULL: it is exact */
     uint64_t warp, thread;           /* times it was issued; lanes that executed it */
     uint64_t off;                    /* lanes that its guard predicate disabled */

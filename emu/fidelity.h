@@ -8,16 +8,22 @@
  *     emu_fidelity_free(f);
  *
  * Exact says of an instruction that its result follows from its operands (ptx/accuracy.h). Whether its operands depend on
- * an instruction that is not exact, or on the order of execution, is another question. */
+ * an instruction that is not exact is a static question that `reaches` answers within a function (ptx_flow_influence). The
+ * order of execution is another one. */
 #ifndef HEDDLE_EMU_FIDELITY_H
 #define HEDDLE_EMU_FIDELITY_H
 
 #include "emu/counts.h"
 
+/* Texts for each bit of `reaches`, in order: "control flow". */
+enum { EMU_REACHES = 4 };
+const char *emu_reach_name(unsigned number);
+
 struct emu_fidelity_line {
-    const char *name;      /* "ex2.approx.f32", "%clock"; NULL: all instructions */
-    const char *text;      /* what is left open: "2 ulp" */
-    const char *result;    /* "approximate" or "left open" (ptx_accuracy_name) */
+    const char *name;   /* "ex2.approx.f32", "%clock"; NULL: all instructions */
+    const char *text;   /* what is left open: "2 ulp" */
+    const char *result; /* "approximate" or "left open" (ptx_accuracy_name) */
+    unsigned reaches; /* what results of the executed instructions may decide: enum ptx_influence */
     uint64_t warp, thread; /* instructions */
 };
 

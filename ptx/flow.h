@@ -71,6 +71,20 @@ bool ptx_flow_has_effect(const struct ptx_flow *f, size_t s);
  * it cannot be told. (shared_base.c) */
 const struct ptx_var **ptx_flow_shared_bases(struct arena *arena, const struct ptx_flow *f);
 
+enum ptx_influence {                            /* what a value may decide */
+                     PTX_INFLUENCE_CONTROL = 1, /* a guard, the target of a branch or call */
+                     PTX_INFLUENCE_ADDRESS = 2, /* an address, or the coordinates of a texture */
+                     PTX_INFLUENCE_SYNC =
+                         4, /* operands of barriers, lane masks of .sync instructions */
+                     PTX_INFLUENCE_MEMORY =
+                         8, /* it goes into memory or another function, and is not followed there */
+                     PTX_INFLUENCES = 4, /* how many there are */
+};
+/* By statement: what the values that it writes to registers may decide in this function. More than they do: neither the
+ * order of statements nor what a value is matters. (influence.c) */
+uint8_t *ptx_flow_influence(struct arena *arena, const struct ptx_flow *f);
+const char *ptx_influence_name(unsigned bit); /* of one of them: "control flow" */
+
 /* ---- liveness ---------------------------------------------------------------------------------- */
 
 enum ptx_use_fate {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MAGIC UINT64_C(0x746e657665646568) /* "hedevent" */
-enum { VERSION = 4 };                      /* to be changed with struct head and struct event */
+enum { VERSION = 5 };                      /* to be changed with struct head and struct event */
 
 struct head { /* at the file's beginning, mapped by each process */
     uint64_t magic;
@@ -121,6 +121,16 @@ void event_write(struct event_stream *s, const struct event *event)
         done += (size_t)n;
     }
     buf_free(&b);
+}
+
+void event_write_fidelity(struct event_stream *s, struct emu_fidelity *f)
+{
+    size_t n;
+    if (!f) return;
+    const struct emu_fidelity_line all = emu_fidelity_all(f), *lines = emu_fidelity_lines(f, &n);
+    event_write(s, &(struct event){.kind = EVENT_FIDELITY, .fidelity = all});
+    for (size_t i = 0; i < n; i++)
+        event_write(s, &(struct event){.kind = EVENT_FIDELITY, .fidelity = lines[i]});
 }
 
 /* Its pointers, from what stands behind its structure. */

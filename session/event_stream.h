@@ -198,6 +198,8 @@ struct event_stream *event_stream_open(const char *number);
 /* s may be NULL: nothing is wanted then, and nothing written. */
 bool event_stream_wants(const struct event_stream *s, unsigned wanted);
 void event_write(struct event_stream *s, const struct event *e);
+/* An EVENT_FIDELITY of all instructions, then one for each line. f may be NULL: none. */
+void event_write_fidelity(struct event_stream *s, struct emu_fidelity *f);
 
 /* Bulk data behind the events, the last that is written: a place in a file, at a page's
  * beginning. */

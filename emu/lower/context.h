@@ -74,7 +74,8 @@ struct lower { /* a function */
     bool its;
     struct lower_reg *regs;
     const struct ptx_var **shared_bases; /* by statement: ptx_flow_shared_bases */
-    bool *needed, *skip; /* by statement: it does something; its result is a row already */
+    const uint8_t *influence; /* by statement: ptx_flow_influence; NULL: not asked for yet */
+    bool *needed, *skip;      /* by statement: it does something; its result is a row already */
     u32 *dead, dead_count;
     struct emu_fill *fills;
     size_t fill_cap, fill_next_cap;

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "emu/device/image.h"
 #include "emu/lower/context.h"
+#include "ptx/accuracy.h"
 #include "ptx/cfg.h"
 #include "ptx/flow.h"
 
@@ -368,6 +369,10 @@ static void add_place(struct lower *L, const struct ptx_inst *i, const struct pt
     if (loc) name_source(L, loc, q);
     q->dead_result = lower_result_dead(L, i);
     name_shared(L, q);
+    if (ptx_inst_accuracy(i).kind != PTX_EXACT) {
+        if (!L->influence) L->influence = ptx_flow_influence(L->scratch, L->flow);
+        q->influence = L->influence[L->stmt];
+    }
     L->pc = p->place_count++;
 }
 

@@ -188,6 +188,7 @@ static struct emu_instruction *instructions(struct arena *a, const struct emu_ma
         const struct ptx_accuracy of = ptx_inst_accuracy(q->inst);
         if (of.kind == PTX_EXACT || !list[pc].warp) continue;
         list[pc].accuracy = (uint8_t)of.kind;
+        list[pc].influence = q->influence;
         list[pc].inexact = arena_copy(a, of.name, of.name_length);
         list[pc].left_open = of.text;
     }

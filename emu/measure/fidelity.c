@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "ptx/accuracy.h"
+#include "ptx/flow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,14 @@ struct emu_fidelity {
     struct emu_fidelity_line all, *lines;
     size_t count, cap;
 };
+
+_Static_assert((int)EMU_REACHES == (int)PTX_INFLUENCES,
+               "a bit of `reaches` is one of an influence");
+
+const char *emu_reach_name(unsigned number)
+{
+    return ptx_influence_name(1u << number);
+}
 
 struct emu_fidelity *emu_fidelity_new(void)
 {
@@ -43,6 +52,7 @@ void emu_fidelity_add_line(struct emu_fidelity *f, const struct emu_fidelity_lin
         }
         to = &f->lines[i];
     }
+    to->reaches |= l->reaches;
     to->warp += l->warp;
     to->thread += l->thread;
 }
@@ -54,7 +64,7 @@ void emu_fidelity_add(struct emu_fidelity *f, const struct emu_counts *c)
             const struct emu_instruction *k = &c->instructions[i];
             struct emu_fidelity_line l = {.warp = k->warp, .thread = k->thread};
             emu_fidelity_add_line(f, &l);
-            l.name = k->inexact, l.text = k->left_open;
+            l.name = k->inexact, l.text = k->left_open, l.reaches = k->influence;
             l.result = ptx_accuracy_name((enum ptx_accuracy_kind)k->accuracy);
             if (l.name) emu_fidelity_add_line(f, &l);
         }

@@ -178,7 +178,8 @@ struct emu_place_of { /* of an instruction: for messages and counts */
     const char *source_file, *from_file; /* NULL: unknown; as the former */
     const struct ptx_inst *inst;
     const struct emu_code *code;
-    bool dead_result; /* of an atomic: nobody reads what it returns */
+    bool dead_result;  /* of an atomic: nobody reads what it returns */
+    uint8_t influence; /* of one that is not exact: enum ptx_influence */
     /* Of an access of shared memory: the static variable that its address was made from. */
     u32 shared_at, shared_size; /* its place; bytes, 0: not known */
     const char *shared_name;
