@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct arena;
+struct buf;
 struct emu_counts;
 
 enum advice_kind {
@@ -52,5 +53,7 @@ void advices_sort(struct advices *a); /* the largest saving first */
 
 void advices_print(const struct advices *a);
 void advices_print_json(const struct advices *a);
+/* The list "advice" of the document alone. */
+void advices_put_json(const struct advices *a, struct buf *out);
 
 #endif

@@ -2,8 +2,11 @@
 #include "cli/advise.h"
 #include "cli/json.h"
 
+#include "base/buf.h"
+
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { LEAST = 1 /* percent of all cycles: less is not worth a line */ };
 
@@ -82,7 +85,7 @@ void advices_print(const struct advices *a)
     if (!shown) printf("nothing to gain: less than %d %% of the cycles for each line\n", LEAST);
 }
 
-void advices_print_json(const struct advices *a)
+static json_t *json_list(const struct advices *a)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < a->count; i++) {
@@ -95,8 +98,22 @@ void advices_print_json(const struct advices *a)
                             (json_int_t)x->before, "after", (json_int_t)x->after, "unit",
                             kinds[x->kind].unit, "detail", x->detail, "text", kinds[x->kind].text));
     }
+    return list;
+}
+
+void advices_put_json(const struct advices *a, struct buf *out)
+{
+    json_t *list = json_list(a);
+    char *text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    buf_puts(out, text);
+    free(text);
+    json_decref(list);
+}
+
+void advices_print_json(const struct advices *a)
+{
     json_t *d = json_pack("{sssisssfso}", "format", "heddle-advice", "version", 2, "gpu", a->gpu,
-                          "cycles", a->cycles, "advice", list);
+                          "cycles", a->cycles, "advice", json_list(a));
     (void)json_dumpf(d, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(10));
     printf("\n");
     json_decref(d);

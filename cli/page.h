@@ -17,6 +17,7 @@
 
 #include <stdio.h>
 
+struct advices;
 struct arena;
 
 enum {
@@ -30,6 +31,8 @@ struct page_launch {
 struct page_run {
     struct lapse_source source;
     struct buf head;
+    struct buf advice;       /* JSON; empty: under an order, which advice does not know */
+    struct advices *advices; /* while the run is read; NULL: likewise */
     struct page_launch *launches;
     size_t count, cap;
 };

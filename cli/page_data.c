@@ -2,6 +2,8 @@
  * quantised to a byte for each cell and written as base64, with the value that 255 stands for. */
 #include "cli/page.h"
 
+#include "cli/advise.h"
+
 #include "base/arena.h"
 #include "emu/gpu.h"
 
@@ -412,6 +414,11 @@ static void launch(void *self, const struct lapse_launch *x)
         put_whole(&r->head, "sms", x->counts->sms);
         put_real(&r->head, "mhz", g->core_mhz);
     }
+    if (strcmp(x->counts->order, "native") == 0) {
+        if (!r->advices) r->advices = arena_alloc(p->arena, sizeof *r->advices);
+        r->advices->arena = p->arena;
+        advices_add_launch(r->advices, x->counts);
+    }
     put_launch(p, &l->numbers, x);
     put_lapse(&l->lapse, x);
 }
@@ -435,6 +442,11 @@ static void end(void *self, const struct lapse_source *run)
     struct page *p = self;
     struct page_run *r = &p->runs[p->count - 1];
     (void)run;
+    if (r->advices) { /* it names texts of the file that is being read */
+        advices_sort(r->advices);
+        advices_put_json(r->advices, &r->advice);
+        r->advices = NULL;
+    }
     if (r->count <= PAGE_LAPSES) return;
     double *cycles = malloc(r->count * sizeof *cycles);
     if (!cycles) abort();
@@ -481,6 +493,10 @@ static void put_run(struct buf *b, const struct page_run *r)
 {
     buf_putc(b, '{');
     buf_add(b, r->head.data ? r->head.data : "", r->head.size);
+    if (r->advice.size) {
+        put_key(b, "advice");
+        buf_add(b, r->advice.data, r->advice.size);
+    }
     put_key(b, "launches");
     buf_putc(b, '[');
     for (size_t i = 0; i < r->count; i++) {
@@ -529,6 +545,7 @@ void page_free(struct page *p)
 {
     for (size_t r = 0; r < p->count; r++) {
         buf_free(&p->runs[r].head);
+        buf_free(&p->runs[r].advice);
         for (size_t i = 0; i < p->runs[r].count; i++) {
             buf_free(&p->runs[r].launches[i].numbers);
             buf_free(&p->runs[r].launches[i].lapse);

@@ -7,6 +7,7 @@
 #include "model/what_if_rewrite.h"
 #include "ptx/isa.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,8 +276,10 @@ static u64 *fewer_atomics(const struct emu_trace *before, const struct emu_trace
     if (!had) abort();
     for (u32 i = 0; i < before->cta_count; i++)
         for (u32 w = 0; w < before->ctas[i]->warp_count; w++) {
-            add_requests(had, before->ctas[i], &before->ctas[i]->warps[w]);
-            add_requests(have, after->ctas[i], &after->ctas[i]->warps[w]);
+            const struct trace_cta *const old = before->ctas[i], *const new = after->ctas[i];
+            assert(new);
+            add_requests(had, old, &old->warps[w]);
+            add_requests(have, new, &new->warps[w]);
         }
     for (size_t b = 0; b < buckets; b++)
         if (had[b] > 0) all[b] = (u64)((double)all[b] * have[b] / had[b] + 0.5);

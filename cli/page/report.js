@@ -31,7 +31,7 @@ function table(heads, rows, cls) {
     const tr = body.insertRow();
     r.forEach((c, i) => {
       const td = tr.insertCell();
-      if (heads[i].text) td.className = heads[i].text === 2 ? 'name' : 'text';
+      if (heads[i].text) td.className = ['', 'text', 'name', 'text prose'][heads[i].text];
       if (c instanceof Node) td.append(c); else td.textContent = c;
       if (heads[i].text === 2) td.title = td.textContent;
     });
@@ -137,15 +137,24 @@ function ramp(x) { /* 0: background; light theme: darker is more; dark theme: br
   return [0, 1, 2].map(i => Math.round(a[i] + (b[i] - a[i]) * f));
 }
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const LEFT = 64, RIGHT = 12, AXIS = 30;
+const LEFT = 64, RIGHT = 12, AXIS = 34;
 function axisSteps(from, to) { const raw = (to - from) / 8, p = 10 ** Math.floor(Math.log10(raw)), s = [1, 2, 5, 10].find(m => m * p >= raw) * p, list = []; for (let x = Math.ceil(from / s) * s; x <= to; x += s) list.push(x); return list; }
 function canvas(height) { const c = el('canvas'); c.height = height; return c; }
 function fit(c, height) { const w = Math.max(300, c.parentNode.clientWidth), r = devicePixelRatio || 1; c.style.width = w + 'px'; c.style.height = height + 'px'; c.width = Math.round(w * r); c.height = Math.round(height * r); const g = c.getContext('2d'); g.setTransform(r, 0, 0, r, 0, 0); g.clearRect(0, 0, w, height); g.font = '12px system-ui, sans-serif'; return [g, w]; }
 function axis(g, w, y, label) {
   const px = x => LEFT + (x - view.from) / (view.to - view.from) * (w - LEFT - RIGHT);
   g.fillStyle = css('--dim'); g.strokeStyle = css('--line'); g.textAlign = 'center';
-  for (const s of axisSteps(view.from, view.to)) { g.beginPath(); g.moveTo(px(s), y); g.lineTo(px(s), y + 4); g.stroke(); g.fillText(count(s), px(s), y + 16); }
-  g.textAlign = 'right'; g.fillText(label, w - RIGHT, y + 28); g.textAlign = 'left';
+  for (const s of axisSteps(view.from, view.to)) { g.beginPath(); g.moveTo(px(s), y); g.lineTo(px(s), y + 4); g.stroke(); g.fillText(count(s), px(s), y + 15); }
+  g.textAlign = 'right'; g.fillText(label, w - RIGHT, y + 30); g.textAlign = 'left';
+}
+/* What the end of the ramp stands for: 99 of 100 cells that are not empty are at most so much. A few cells would make all others pale. */
+function topOf(m) {
+  if (m.top) return m.top;
+  if (!m.raw) m.raw = bytes(m.cells);
+  const n = new Uint32Array(256); let all = 0, v = 255;
+  for (const x of m.raw) if (x) n[x]++, all++;
+  for (let above = 0; v > 1 && above + n[v] <= all / 100; v--) above += n[v];
+  return m.top = v / 255 * m.most;
 }
 function metricOf(l) { return l.lapse && l.lapse.maps[view.metric]; }
 function labelOf(metric) { return METRICS[metric] ? METRICS[metric] : [metric + ': schedulers of the SM (' + ABOUT[metric] + ')', 'SM']; }
@@ -157,7 +166,7 @@ function drawHeat(p) {
   const og = off.getContext('2d'), img = og.createImageData(off.width, rows), px = new Uint32Array(img.data.buffer);
   if (m && !m.raw) m.raw = bytes(m.cells);
   const most = p.most(), table = new Uint32Array(256);
-  for (let v = 0; v < 256; v++) { const q = ramp(Math.min(1, v / 255 * (m ? m.most : 1) / most)); table[v] = 0xff000000 | q[2] << 16 | q[1] << 8 | q[0]; }
+  for (let v = 0; v < 256; v++) { const q = ramp(Math.sqrt(Math.min(1, v / 255 * (m ? m.most : 1) / most))); table[v] = 0xff000000 | q[2] << 16 | q[1] << 8 | q[0]; }
   const n = t.intervals, per = (view.to - view.from) / off.width;
   for (let x = 0; x < off.width; x++) {
     const a = Math.floor((view.from + x * per) / t.interval), b = Math.max(a + 1, Math.ceil((view.from + (x + 1) * per) / t.interval));
@@ -213,13 +222,14 @@ function drawTime() {
     if (t.drain > 0.5) notes.push('not shown: ' + count(t.drain) + ' cycles at the end, which wait for the longest CTAs or for DRAM');
     if (t.mode_count > t.modes.length) notes.push('modes: the first ' + count(t.modes.length) + ' of ' + count(t.mode_count));
     d.append(el('p', notes.join(' · '), 'note'));
-    const c = canvas(100), s = canvas(100), p = {l, r, c, s, most:() => Math.max(1e-30, ...some.map(x => metricOf(x) ? metricOf(x).most : 0))};
+    const c = canvas(100), s = canvas(100), p = {l, r, c, s, most:() => Math.max(1e-30, ...some.map(x => metricOf(x) ? topOf(metricOf(x)) : 0))};
     d.append(c, s); panels.push(p); listen(p);
   }
   if (panels.length) {
     const key = el('div', null, 'legend'), m = el('span', labelOf(view.metric)[0] + ': 0 '), r = el('span', null, 'ramp'), most = panels[0].most();
     const stops = [0, .25, .5, .75, 1].map(x => 'rgb(' + ramp(x).join(',') + ')'); r.style.background = 'linear-gradient(90deg,' + stops.join(',') + ')';
-    m.append(r, ' ' + real(most)); key.append(m);
+    const clipped = some.some(x => metricOf(x) && metricOf(x).most > most);
+    m.append(r, (clipped ? ' ≥ ' : ' ') + real(most) + ', in the middle ' + real(most / 4)); if (clipped) m.title = 'at most ' + real(Math.max(...some.map(x => metricOf(x) ? metricOf(x).most : 0))); key.append(m);
     if (panels.some(p => p.l.lapse.modes.length)) for (const n of ['commit', 'serial', 'flush']) if (panels.some(p => p.l.lapse.modes.some(x => x[0] === n))) { const q = el('span'), b = el('b'); b.style.background = PARTS[n]; q.append(b, n + ' mode'); key.append(q); }
     nodes.unshift(key); nodes.push(legend(new Set(panels.flatMap(p => Object.keys(p.l.lapse.sums)))));
   }
@@ -296,6 +306,28 @@ function drawOccupancy() {
   put('occupancy', s);
 }
 
+/* ---- advice -------------------------------------------------------------------------------------------------- */
+const each = a => a.unit === 'warp instructions' ? percent(a.after / a.before) + ' of the ' + a.unit + ' would do'
+  : real(a.before / (a.accesses || 1)) + ' ' + a.unit + (a.unit === 'CTAs' ? '' : ' for each access') + ', ' + real(a.after / (a.accesses || 1)) + ' would do' + (a.detail ? ': ' + a.detail : '');
+function drawAdvice() {
+  const nodes = [];
+  for (const [i, r] of data.runs.entries()) {
+    if (!r.advice) continue;
+    const all = total(r, 'cycles'), list = r.advice.filter(a => matches(a.kernel) || matches(a.file)), s = el('div', null, 'scroll');
+    nodes.push(el('h3', runName(r)));
+    if (!r.advice.length) { nodes.push(el('p', 'Nothing to gain: less than 1 % of the cycles for each line.', 'good')); continue; }
+    s.append(table([{name:'saves at most', help:'cycles'}, {name:'of all'}, {name:'kernel', text:2}, {name:'line', text:1}, {name:'advice', text:1}, {name:'why, and what to do', text:3}], list.map(a => {
+      const line = el('a', a.file.split('/').pop() + ':' + a.line), text = el('div'); line.href = '#source'; line.title = a.file; line.onclick = e => { e.preventDefault(); $('srcrun').value = i; drawSource(); showLine(a.file, a.line); };
+      text.append(el('div', each(a)), el('div', a.text, 'note')); return [count(a.saved_cycles), percent(a.saved_cycles / all), a.kernel, line, a.advice, text];
+    })));
+    nodes.push(s);
+  }
+  $('advice').hidden = !nodes.length;
+  if (nodes.length) nodes.unshift(el('p', 'The timing model executed the trace again with a better line. Savings are upper bounds: what a rewrite adds is not counted, and they do not add up.', 'note'));
+  put('advice', ...nodes);
+}
+function showLine(file, line) { const tr = [...document.querySelectorAll('#source tr[data-line]')].find(t => t.dataset.file === file && +t.dataset.line === line); if (tr) { tr.scrollIntoView({block:'center'}); for (const t of document.querySelectorAll('#source tr.chosen')) t.classList.remove('chosen'); tr.classList.add('chosen'); } else $('source').scrollIntoView(); }
+
 /* ---- source ------------------------------------------------------------------------------------------------- */
 const HEATS = { cycles:['scheduler cycles', l => Object.values(l.parts).reduce((a, b) => a + b, 0)], warp:['warp instructions', l => l.warp || 0], sectors:['sectors of global memory', l => l.sectors || 0],
   passes:['extra passes of shared memory', l => Math.max(0, (l.passes || 0) - (l.shared || 0))], lanes:['idle lanes', l => Math.max(0, 32 * (l.warp || 0) - (l.thread || 0))], divergent:['divergent branches', l => l.divergent || 0], collisions:['colliding lanes of atomics', l => l.collisions || 0] };
@@ -324,7 +356,9 @@ function drawSource() {
       if (n === null) { const td = tr.insertCell(); td.colSpan = 9; td.textContent = '⋯'; td.style.textAlign = 'center'; continue; }
       const x = m.get(n), v = x ? heat[1](x) : 0, cells = x ? [v ? count(v) : '', v && all ? (100 * v / all).toFixed(1) : '', count(x.warp || 0), x.warp ? ((x.thread || 0) / x.warp).toFixed(1) : '', x.accesses ? (x.sectors / x.accesses).toFixed(1) : '', x.shared ? (x.passes / x.shared).toFixed(1) : '', why(x)] : ['', '', '', '', '', '', ''];
       cells.forEach((c, i) => { const td = tr.insertCell(); td.textContent = c; if (i === 0) { td.className = 'heat'; td.style.backgroundSize = (most ? 100 * v / most : 0) + '% 100%'; } if (i === 6) { td.className = 'text'; if (x) td.title = Object.entries(x.parts).map(e => e[0] + ': ' + count(e[1])).join('\n'); } });
-      tr.append(el('td', n)); tr.append(el('td', text && text[n - 1] !== undefined ? text[n - 1] : '', 'src'));
+      tr.dataset.file = file; tr.dataset.line = n;
+      const td = el('td', n), said = (r.advice || []).filter(a => a.file === file && a.line === n); if (said.length) { td.textContent = '▶ ' + n; td.className = 'advised'; td.title = said.map(a => a.advice + ': saves at most ' + count(a.saved_cycles) + ' cycles').join('\n'); }
+      tr.append(td); tr.append(el('td', text && text[n - 1] !== undefined ? text[n - 1] : '', 'src'));
     }
     const s = el('div', null, 'scroll'); s.style.maxHeight = '44rem'; s.append(t); nodes.push(el('h3', file), s);
   }
@@ -363,11 +397,11 @@ async function main() {
   data = await unpack(); recall();
   document.title = 'heddle report: ' + data.target; $('target').textContent = data.target;
   $('about').textContent = data.command + ' · Heddle ' + data.heddle;
-  fillSelects(); drawRuns(); drawVerdicts(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); drawOccupancy(); drawSource();
+  fillSelects(); drawRuns(); drawVerdicts(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); drawOccupancy(); drawAdvice(); drawSource();
   for (const s of document.querySelectorAll('main > section:not([hidden])')) { const a = el('a', s.querySelector('h2').firstChild.textContent.replace(/: $/, '')); a.href = '#' + s.id; a.onclick = e => { e.preventDefault(); s.scrollIntoView(); }; $('contents').append(a); }
   $('metric').onchange = () => { view.metric = $('metric').value; drawTime(); }; $('launch').onchange = () => choose(+$('launch').value); $('reset').onclick = () => zoom(0, 0);
   $('srcrun').onchange = $('heat').onchange = $('whole').onchange = drawSource;
-  $('search').oninput = () => { drawLaunches(); drawCompare(); drawOccupancy(); drawSource(); mark(); };
+  $('search').oninput = () => { drawLaunches(); drawCompare(); drawOccupancy(); drawAdvice(); drawSource(); mark(); };
   $('theme').onclick = () => { setTheme(!dark()); drawRuns(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); }; $('help').onclick = () => $('keys').showModal();
   document.addEventListener('keydown', onKey); addEventListener('resize', redraw);
   addEventListener('beforeprint', () => { if (dark()) $('theme').click(); });

@@ -499,8 +499,27 @@ Test(report, the_page_shows_the_numbers_of_the_document)
         cr_expect(strstr(dom, cell) != NULL, "%s is not there", cell);
     }
     cr_expect(strstr(dom, "none found in this run") != NULL);
+    json_t *advice = json_array_get(at(json_array_get(at(d, "runs"), 0), "advice"), 0);
+    char saved[64], cell[80];
+    with_commas(saved, number(advice, "saved_cycles"));
+    snprintf(cell, sizeof cell, "<td>%s</td>", saved);
+    cr_expect(strstr(dom, cell) != NULL, "%s is not there", cell);
+    cr_expect(strstr(dom, ">sum.cu:8</a>") && strstr(dom, "do one atomic for each CTA"));
     free(dom);
     json_decref(d);
+}
+
+/* Of runs without an order; under an order nothing is said. */
+Test(report, advice_is_that_of_heddle_advise)
+{
+    make("%p report " TARGET " --gpu titanv --order native,gpudet --json %s/r.json 2>&1");
+    make("%p advise " TARGET " --gpu titanv --format=json 2>&1 >%s/a.json");
+    json_t *d = document("r.json"), *a = document("a.json"), *runs = at(d, "runs");
+    cr_expect(json_array_size(at(a, "advice")) > 0);
+    cr_expect(json_equal(at(json_array_get(runs, 0), "advice"), at(a, "advice")));
+    cr_expect(json_object_get(json_array_get(runs, 1), "advice") == NULL);
+    json_decref(d);
+    json_decref(a);
 }
 
 Test(report, a_page_of_hostile_names_shows_them_as_text)
