@@ -112,7 +112,6 @@ struct gpudet_request { /* an access that waits for serial mode */
     uint8_t kind, op, type, width, count;
     bool done, taken; /* serial mode has executed it; the warp has read its results */
     struct emu_issuer by;
-    uint64_t address[GPUDET_LANES];
     uint32_t size;     /* bytes of a lane's data */
     uint32_t capacity; /* bytes of `words` */
     /* Of the lanes that take part, in their order: addresses, data, old values (`size` bytes each). */
