@@ -48,6 +48,7 @@ struct loads {
     u64 instructions, recorded, asked, dram;
     struct timing_slices slices;
     u64 *loads, *writes; /* sectors that are asked of each slice */
+    u64 *atomics;        /* rounds of atomics of each of `of` in each slice; NULL: there are none */
     u64 *channels;       /* and of each channel */
     u64 *schedulers;     /* instructions of each */
     bool *seen;          /* by SM: it has CTAs */
@@ -64,13 +65,15 @@ static u32 asked_by(const struct trace_line *n)
 static void add_access(struct loads *l, struct load *own, const struct timing_machine *m,
                        const struct trace_cta *c, const u32 *word, u64 times)
 {
-    const u32 per = m->slices / m->channels;
+    const u32 per = m->slices / m->channels, rounds = TRACE_SIZE_ROUNDS(word[2]);
     for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
         const struct trace_line *n = &c->lines[word[1] + i];
         const u64 asked = asked_by(n) * times, dram = n->from_dram * times;
         const u32 slice = timing_slice_of(&l->slices, n->line);
         own->asked += asked, own->dram += dram;
         (timing_is_load(n) ? l->loads : l->writes)[slice] += asked;
+        if (n->how == COUNT_ATOMIC && l->atomics)
+            l->atomics[(own - l->of) * m->slices + slice] += asked + (i ? 0 : rounds - 1) * times;
         if (dram) l->channels[slice / per] += dram;
     }
 }
@@ -140,6 +143,7 @@ static void loads_of(struct loads *l, const struct emu_trace *t, const struct ti
     l->of = timing_calloc(total, sizeof *l->of);
     l->loads = timing_calloc(m->slices, sizeof *l->loads);
     l->writes = timing_calloc(m->slices, sizeof *l->writes);
+    if (t->atomics) l->atomics = timing_calloc((size_t)total * m->slices, sizeof *l->atomics);
     l->channels = timing_calloc(m->channels, sizeof *l->channels);
     l->seen = timing_calloc(sms, sizeof *l->seen);
     l->schedulers = timing_calloc((size_t)sms * m->schedulers, sizeof *l->schedulers);
@@ -165,6 +169,7 @@ static void loads_free(struct loads *l)
     free(l->of);
     free(l->loads);
     free(l->writes);
+    free(l->atomics);
     free(l->channels);
     free(l->schedulers);
     free(l->seen);
@@ -312,6 +317,29 @@ static bool is_uneven(const u64 *slices, const struct timing_machine *m)
     return false;
 }
 
+/* The slice with most atomics is busy with them for longer than a scheduler issues, and SMs make different numbers of
+ * them: which SMs are executed is what the time would depend on. */
+static bool is_crowded(const struct loads *l, const struct timing_machine *m)
+{
+    u64 most = 0, issued = 0;
+    u32 slice = 0;
+    for (u32 i = 0; l->atomics && i < m->slices; i++) {
+        u64 sum = 0;
+        for (u32 k = 0; k < l->count; k++) sum += l->atomics[(size_t)k * m->slices + i];
+        if (sum > most) most = sum, slice = i;
+    }
+    for (u32 i = 0; i < l->count; i++)
+        issued = l->of[i].busiest > issued ? l->of[i].busiest : issued;
+    if ((double)most * m->atomic_interval <= (double)issued) return false;
+    const double mean = (double)most / l->ctas, much = DEVIATION * mean;
+    double sum = 0;
+    for (u32 i = 0; i < l->count; i++) {
+        const double d = (double)l->atomics[(size_t)i * m->slices + slice] / l->of[i].ctas - mean;
+        sum += d * d * l->of[i].sms;
+    }
+    return sqrt(sum / l->sms) > much;
+}
+
 /* Of what all ask the part that those ask that were taken; `otherwise`, if nobody asks. */
 static void put_share(struct sample *s, struct loads *l, const struct timing_machine *m,
                       double otherwise)
@@ -374,7 +402,7 @@ void sample_take(const struct emu_counts *c, const struct emu_trace *t, double a
     if (takes_all) return;
     loads_of(&l, t, m);
     const bool in_part = traced_in_part(c),
-               all_needed = is_irregular(&l) ||
+               all_needed = is_irregular(&l) || is_crowded(&l, m) ||
                             (in_part && deviates(&l, INSTRUCTIONS, DEVIATION / 8));
     const u32 taken = all_needed ? l.count : how_many(&l, m);
     if (taken < l.count) {

@@ -16,8 +16,8 @@
  *
  * All traced SMs are executed where they depend on each other: under an order, which has turns and flushes; with
  * compare-and-swap, since warps compete for locks; on GPUs that do not hash addresses over channels; where SMs ask
- * for very different amounts of memory, or execute different numbers of instructions while only a part of them was
- * traced. */
+ * for very different amounts of memory; where atomics crowd in a slice, and not all SMs make as many; or where SMs execute different numbers of
+ * instructions while only a part of them was traced. */
 #ifndef HEDDLE_MODEL_SAMPLE_H
 #define HEDDLE_MODEL_SAMPLE_H
 

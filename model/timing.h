@@ -152,7 +152,7 @@ struct timing_share {
     /* SMs ask for the same lines: all slices are there for that, and slower. */
     bool same_loads, same_writes;
     /* By trace_atomic_bucket: how many times as many atomics are made on these lines as the SMs of the run make. All
-     * of them wait for each other. NULL: as many. */
+     * of them wait for each other in their slice. NULL: as many. */
     const double *crowds;
 };
 

@@ -201,7 +201,7 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     double network, *load_store, *port_in, *port_out, *slice, *channel;
     double *all_slices;   /* sampled: for what SMs ask of the same lines */
     const double *crowds; /* struct timing_share; */
-    double *crowded;      /* when the lines of a bucket take their next atomic */
+    double *crowded;      /* when each slice of the GPU takes its next atomic */
     struct timing_bank *banks;
     /* L1 of each SM */
     struct timing_line *l1;

@@ -100,12 +100,13 @@ static double take_slice(struct timing *c, u32 slice, const struct trace_line *n
                           service / c->mem.slice_rate);
 }
 
-/* Atomics on one line wait for each other, also those of SMs that are not executed. */
-static double take_crowded(struct timing *c, const struct trace_line *n, double now, double service)
+/* Atomics on the lines of one slice wait for each other, also those of SMs that are not executed. */
+static double take_crowded(struct timing *c, u32 slice, const struct trace_line *n, double now,
+                           double service)
 {
     if (n->how != COUNT_ATOMIC || !c->mem.crowds) return now;
-    const u32 bucket = trace_atomic_bucket(n->line);
-    return timing_reserve(&c->mem.crowded[bucket], now, service * c->mem.crowds[bucket]);
+    return timing_reserve(&c->mem.crowded[slice], now,
+                          service * c->mem.crowds[trace_atomic_bucket(n->line)]);
 }
 
 /* The slot of a name. Pieces of the table are cleared at their first use: short launches use few. */
@@ -139,7 +140,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
     if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
     service *= c->fold;
-    const double begin = take_crowded(c, n, take_slice(c, slice, n, sent, service), service);
+    const double begin = take_crowded(c, slice, n, take_slice(c, slice, n, sent, service), service);
     if (c->lapse) time_lapse_l2(c, slice, requests, dram, sent, begin);
     double there = begin + service;
     struct timing_event *fill = event_of(c, &c->mem.fills, n->line);
@@ -414,7 +415,7 @@ void timing_prepare_memory(struct timing *c, const struct timing_share *share, u
     struct timing_memory *mem = &c->mem;
     mem->sampled = share && share->stand_for_all ? share : NULL;
     mem->crowds = share ? share->crowds : NULL;
-    if (mem->crowds) mem->crowded = timing_take(&c->storage, TRACE_ATOMIC_BUCKETS, sizeof(double));
+    if (mem->crowds) mem->crowded = timing_take(&c->storage, m->slices, sizeof(double));
     mem->l2_map = timing_slices_of(m);
     divide(c);
     mem->load_store = timing_take(&c->storage, c->sms, sizeof(double));

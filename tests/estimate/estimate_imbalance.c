@@ -140,6 +140,34 @@ Test(imbalance, a_hot_word_is_as_slow_in_a_large_grid)
     }
 }
 
+/* Each warp adds 4 times to its word of q words, 256 bytes apart. Several words share a slice of L2, which carries out one
+ * addition after another. So twice the CTAs take twice as long, however many of them are traced. */
+static const char hot_words[] =
+    ".reg .u64 %a, %b; .reg .u32 %t, %c, %n, %w; ld.param.u64 %a, [p]; ld.param.u32 %w, [q];"
+    "mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %t, %c, %n, %t;"
+    "shr.u32 %t, %t, 5; rem.u32 %t, %t, %w; mul.wide.u32 %b, %t, 256; add.u64 %a, %a, %b;"
+    "red.global.add.u32 [%a], 1; red.global.add.u32 [%a], 1;"
+    "red.global.add.u32 [%a], 1; red.global.add.u32 [%a], 1; ret;";
+
+Test(imbalance, several_hot_words_are_as_slow_in_a_large_grid)
+{
+    static const char *const names[] = {"titanv", "a100", "gv100"};
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        struct kernel k = kernel_new(hot_words, emu_gpu_find(names[g]));
+        for (uint64_t words = 8; words <= 32; words *= 2) {
+            double last = 0;
+            for (uint32_t grid = 128; grid <= 2048; grid *= 2) {
+                const double took = cycles(&k, grid, 128, 0, words);
+                cr_expect(last <= 0 || fabs(took / last - 2) <= 0.2,
+                          "%s, %d words, %u CTAs: %g cycles, half of them take %g", names[g],
+                          (int)words, grid, took, last);
+                last = took;
+            }
+        }
+        kernel_free(&k);
+    }
+}
+
 /* All lanes try 8 times to exchange a value that the word does not have: nothing changes, and nobody waits for another
  * one's round trip. */
 static const char failing_swaps[] =
