@@ -68,7 +68,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
-        bench claims communication measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job \
+        bench claims communication screenshots measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job \
         ptxas-diff man litmus broken regs compare-ptx corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -382,6 +382,9 @@ ptxas-diff:                     ## mutate good modules and compare the verdicts 
 
 man: heddle                     ## write the manual pages, docs/reference.md and the completion of bash from the tables of options
 	./heddle help --write .
+
+screenshots: heddle             ## make the pictures of the report in docs/guide with headless Chromium
+	@tools/screenshots.sh
 
 communication: heddle           ## write the table of docs/communication.md
 	@tools/communication.sh

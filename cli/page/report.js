@@ -349,7 +349,7 @@ function drawSource() {
       rows.push(n); before = n;
     }
     const t = el('table', null, 'code'), head = t.createTHead().insertRow(), body = t.createTBody();
-    for (const h of [heat[0], '%', 'warp instructions', 'lanes', 'sectors / access', 'passes / access', 'mostly']) head.append(el('th', h));
+    for (const h of [heat[0], '%', 'warp instructions', 'lanes', 'sectors /\u00a0access', 'passes /\u00a0access', 'mostly']) head.append(el('th', h));
     head.append(el('th', 'line'), el('th', text ? 'source' : 'source (the file could not be read)', 'text'));
     for (const n of rows) {
       const tr = body.insertRow();
