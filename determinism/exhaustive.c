@@ -88,11 +88,15 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     const bool shared = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER;
     const uint64_t of = shared ? UINT64_C(1) << 63 | (uint64_t)a->who->cta << 40 : 0;
     const uint32_t size = (uint32_t)a->width * a->count;
+    bool is_shared = false;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)];
         for (uint64_t k = at / SECTOR; k <= (at + size - 1) / SECTOR; k++)
-            x->may_switch |= note_sector(x, k ^ of, name_of(a->who), a->kind != EMU_LOAD);
+            is_shared |= note_sector(x, k ^ of, name_of(a->who), a->kind != EMU_LOAD);
     }
+    /* No choice: later it may read all that it may read now, and what has been written since. */
+    if (a->may_be_late && is_shared) return EMU_LATER;
+    x->may_switch |= is_shared;
     if (a->flags & EMU_ASYNC) x->cut = "the order of asynchronous copies is not varied";
     return views_access(x->views, a);
 }
@@ -227,7 +231,8 @@ struct exhaustive *exhaustive_new(void)
     x->views = views_new();
     x->order = (struct emu_order){.self = x,
                                   .name = "exhaustive",
-                                  .wants = EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED,
+                                  .wants = EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED |
+                                           EMU_WANT_LATE_LOADS,
                                   .step = EMU_STEP_EVENT,
                                   .begin = begin,
                                   .pick = pick,

@@ -7,7 +7,8 @@
  *     if (!exhaustive_missing(x)) ...         // there are no other results under `random`
  *
  * Each run records its choices: which warp goes on, which write a load reads, which place in the coherence order a store
- * takes (determinism/views/views.h). The next run repeats them but for the last one that has another alternative: a search
+ * takes (determinism/views/views.h). Loads are as late as they may be, as what a late load may read includes all that an earlier
+ * one may. The next run repeats them but for the last one that has another alternative: a search
  * depth first, as in P. Godefroid, "Model checking for programming languages using VeriSoft", POPL 1997. Another warp may go
  * on only behind an access to a sector that several warps access, one of them writing, and behind a fence.sc: what lies
  * between commutes. Such sectors are found while the kernel runs; when one is found, the search begins anew. (Sectors, not

@@ -15,6 +15,7 @@
 #include "determinism/store_buffers.h"
 #include "determinism/views/views.h"
 #include "emu/order_fast.h"
+#include "ptx/ptx.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -26,7 +27,8 @@ enum {
     PCT_CHANGES = 3, /* PCT: times that priorities change in PCT_SPAN picks */
     PCT_SPAN = 1 << 12,
     FIRST_WINDOW = 8,       /* CTAs that are resident at first, or 2, 4 or 8 times as many */
-    HELD = 64,              /* RANDOM_CONFLICTS: entries of the table of warps that wait */
+    HELD = 64,              /* entries of the table of warps that wait */
+    HOLD_TRIES = 8,         /* picks of another warp in place of one that waits */
     WINDOW_PICKS = 1 << 12, /* picks after which more are, if none exits */
 };
 
@@ -39,6 +41,7 @@ struct random_order {
     struct views *views;
     struct store_buffers *buffers; /* NULL unless the model is TSO: in place of views */
     struct emu_shape shape;
+    uint32_t late_load_one_in;     /* of so many loads that may be late one is; 0: none */
     enum random_strategy strategy; /* of the launch */
     uint32_t lagging_sm;           /* RANDOM_LAG */
     uint32_t window; /* CTAs that may be resident; it grows while none of them exits */
@@ -52,11 +55,12 @@ struct random_order {
     uint64_t *
         at_barrier; /* by slot and warp: emu_warp.serial at the warp's last barrier; NULL: another strategy */
     size_t at_barrier_capacity;
-    /* RANDOM_CONFLICTS: warps that wait behind an access that conflicts. NULL: another strategy. */
-    struct conflicts *conflicts;
+    struct conflicts *conflicts; /* RANDOM_CONFLICTS; NULL: another strategy */
+    /* Warps that wait behind an access that conflicts, or with a load that takes place late. */
     struct held {
         uint64_t warp, until; /* its CTA and number plus one; 0: none; picks */
     } held[HELD];
+    uint64_t late_until; /* picks until which some warp waits with a late load */
 };
 
 static uint64_t draw(struct random_order *r)
@@ -72,19 +76,21 @@ static bool one_in(struct random_order *r, uint32_t n)
     return n && !below(r, n);
 }
 
-/* ---- RANDOM_CONFLICTS ------------------------------------------------------------------------------------- */
+/* ---- warps that wait behind an access ------------------------------------------------------------------------------------- */
 
 static uint64_t held_name(const struct emu_warp *w)
 {
     return ((uint64_t)w->cta << 16 | w->warp) + 1;
 }
 
-/* By chance the warp waits behind its access, for a time of very different lengths. */
-static void hold(struct random_order *r, const struct emu_warp *w)
+/* By chance the warp waits behind its access, for a time of very different lengths. Returns the picks until when. */
+static uint64_t hold(struct random_order *r, const struct emu_warp *w)
 {
     const uint64_t name = held_name(w);
-    if (below(r, 2))
-        r->held[name % HELD] = (struct held){name, r->picks + (UINT64_C(1) << below(r, 9))};
+    if (!below(r, 2)) return 0;
+    const uint64_t until = r->picks + (UINT64_C(1) << below(r, 9));
+    r->held[name % HELD] = (struct held){name, until};
+    return until;
 }
 
 static bool is_held(const struct random_order *r, const struct emu_warp *w)
@@ -93,9 +99,22 @@ static bool is_held(const struct random_order *r, const struct emu_warp *w)
     return h->warp == held_name(w) && r->picks < h->until;
 }
 
+/* Whether the load takes place later. It reads what its warp may read then: what has become ordered behind it has been
+ * ordered by something that it does not pass (EMU_LATER), so it reads nothing from its own future. */
+static bool is_late(struct random_order *r, const struct emu_access *a)
+{
+    return a->may_be_late && (a->space == PTX_SPACE_GLOBAL || r->shape.cluster == 1) &&
+           one_in(r, r->late_load_one_in);
+}
+
 static enum emu_verdict access(void *self, const struct emu_access *a)
 {
     struct random_order *r = self;
+    if (is_late(r, a)) {
+        const uint64_t until = hold(r, a->who);
+        if (until > r->late_until) r->late_until = until;
+        return EMU_LATER;
+    }
     if (r->conflicts && conflicts_note(r->conflicts, a)) hold(r, a->who);
     return r->buffers ? store_buffers_access(r->buffers, a) : views_access(r->views, a);
 }
@@ -210,11 +229,13 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
         if (!one_in(r, r->any_warp_one_in)) i = farthest(r, ready, n, i);
         break;
     case RANDOM_CONFLICTS:
-        for (int k = 0; k < 8 && is_held(r, &ready[i]); k++) i = below(r, n);
+        for (int k = 0; k < HOLD_TRIES && is_held(r, &ready[i]); k++) i = below(r, n);
         if (one_in(r, 2)) *burst = 1;
         break;
     default: break;
     }
+    if (r->picks < r->late_until)
+        for (int k = 0; k < HOLD_TRIES && is_held(r, &ready[i]); k++) i = below(r, n);
     return (int)i;
 }
 
@@ -282,6 +303,8 @@ static void begin_views(struct random_order *r, struct emu_machine *m)
     if (!is_ptx || !r->options.late_stores) s.late_for = 0;
     if (!is_ptx || !r->options.stale_loads) s.fresh_one_in = 0;
     if (!s.fresh_one_in || !r->options.stale_strong) s.stale_one_in = 0;
+    /* Not drawn: where no load may be late, seeds keep the runs that they had. */
+    r->late_load_one_in = 2u << rng_mix(r->seed ^ r->launches) % 3;
     views_begin(r->views, m, &s, &r->state);
 }
 
@@ -298,7 +321,7 @@ static void begin(void *self, struct emu_machine *m)
     memset(r->held, 0, sizeof r->held);
     begin_views(r, m);
     r->salt = draw(r);
-    r->picks = r->grow_at = 0;
+    r->picks = r->grow_at = r->late_until = 0;
     r->resident = 0;
     r->window = (uint32_t)FIRST_WINDOW << below(r, 4);
     if (one_in(r, 8)) r->window = 1u << below(r, 6);
@@ -315,6 +338,11 @@ static void end(void *self)
     if (r->buffers) store_buffers_lose(r->buffers);
 }
 
+static bool has_late_loads(const struct random_options *o)
+{
+    return o->late_loads && o->model == RANDOM_PTX;
+}
+
 static struct emu_order *make(const void *options, uint64_t seed)
 {
     struct random_order *r = calloc(1, sizeof *r);
@@ -327,7 +355,8 @@ static struct emu_order *make(const void *options, uint64_t seed)
     r->order = (struct emu_order){.self = r,
                                   .name = random_kind.name,
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES |
-                                           (r->options.shared ? EMU_WANT_SHARED : 0u),
+                                           (r->options.shared ? EMU_WANT_SHARED : 0u) |
+                                           (has_late_loads(&r->options) ? EMU_WANT_LATE_LOADS : 0u),
                                   .step = EMU_STEP_EVENT,
                                   .unwritten = r->options.uninitialised ? ~r->seed | 1 : 0,
                                   .fast = &fast,
@@ -368,10 +397,13 @@ static const struct order_option option_list[] = {
      offsetof(struct random_options, strategy), .words = strategies, .preset = RANDOM_ANY},
     {"model",
      "what memory does: all that PTX allows; sequential consistency, in which no store is late and no load stale; "
-     "total store order, as on x86: stores are late, but in order. sc and tso leave late-stores and stale-loads aside",
+     "total store order, as on x86: stores are late, but in order. sc and tso leave late-stores, late-loads and stale-loads "
+     "aside",
      offsetof(struct random_options, model), .words = models, .preset = RANDOM_PTX},
     {"late-stores", "stores become visible late, and in another order than they were made",
      offsetof(struct random_options, late_stores), .words = order_off_on, .preset = 1},
+    {"late-loads", "loads take place late, behind stores that do not need their results",
+     offsetof(struct random_options, late_loads), .words = order_off_on, .preset = 1},
     {"stale-loads", "loads may read values that have been overwritten",
      offsetof(struct random_options, stale_loads), .words = order_off_on, .preset = 1},
     {"stale-strong", "with stale-loads: volatile, relaxed and acquire loads may, too",

@@ -95,6 +95,9 @@ struct emu_access {
     /* For observers: the order has carried it out or buffers it; then see emu_observer.drained. */
     bool buffered;
     bool standalone; /* ATOMIC, RED: it is all that the instruction does, and in global memory */
+    /* LOAD, with EMU_WANT_LATE_LOADS: what comes before the first instruction that needs the result has a store, and
+     * nothing that orders accesses. The order may answer EMU_LATER. */
+    bool may_be_late;
     /* With EMU_BRIEF_RETRIES (emu/order_fast.h): the access that the order put the warp to sleep at, or the same once
      * more. Only who, kind, space, flags, lanes and pc are set. */
     bool retry;
@@ -108,6 +111,10 @@ enum emu_verdict {
     EMU_SLEEP,
     /* Of a load: sleep, then carry it out without asking again. Not with observers or a wrapper. */
     EMU_SLEEP_ONCE,
+    /* Of an access that may_be_late: the warp goes on, and the order is asked again about the same access, which then
+     * may not be late: before the result is needed, before an access of the warp that has one of its bytes, before a
+     * fence, barrier or atomic, and at the end of the basic block. Observers are told then. */
+    EMU_LATER,
 };
 
 enum emu_sync_kind {
@@ -170,6 +177,8 @@ enum emu_want {
     EMU_WANT_LOADS = 1, /* weak loads, .nc, surfaces, tiles */
     EMU_WANT_STORES = 2,
     EMU_WANT_SHARED = 64, /* weak loads and stores of shared memory; 4 to 32: emu/order_fast.h */
+    /* With LOADS and STORES: it may answer EMU_LATER. Of shared memory with SHARED only. */
+    EMU_WANT_LATE_LOADS = 128,
 };
 
 enum emu_step {                       /* the unit of a burst (pick) and of emu_warp.serial */

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 4, OLDEST_VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
+enum { VERSION = 5, OLDEST_VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
 static const char magic[8] = {'H', 'E', 'D', 'D', 'L', 'R', 'E', 'C'};
 #define CHECK_START UINT64_C(0xcbf29ce484222325)
 
@@ -600,7 +600,8 @@ static enum emu_verdict play_verdict(struct player *p, uint8_t *expected)
     }
     if (p->token != VERDICT) refuse_difference(p, question(VERDICT));
     const uint32_t v = get_small(p);
-    if (v > EMU_SLEEP) refuse(p, "the recording is damaged: there is no verdict %u", v);
+    if (v > EMU_SLEEP && v != EMU_LATER)
+        refuse(p, "the recording is damaged: there is no verdict %u", v);
     if (p->wrong.size) return EMU_PROCEED;
     next_token(p);
     return (enum emu_verdict)(*expected = (uint8_t)v);
@@ -626,6 +627,10 @@ static enum emu_verdict play_access(void *self, const struct emu_access *a)
     if (!p->skip && p->token == ANSWER) return play_answer(p, a);
     const enum emu_verdict v = play_verdict(p, expected_at(&p->expected, a->pc, false));
     if (v == EMU_DONE && has_result(a)) { /* a damaged file's: results are those of memory */
+        refuse_difference(p, question(VERDICT));
+        return EMU_PROCEED;
+    }
+    if (v == EMU_LATER && !a->may_be_late) {
         refuse_difference(p, question(VERDICT));
         return EMU_PROCEED;
     }
@@ -758,7 +763,8 @@ struct player *player_new(FILE *in, char **why)
     const uint32_t wants = get_small(p), step = get_small(p);
     const uint64_t unwritten = version >= 4 ? get(p) : 0;
     const uint32_t has = get_small(p);
-    if (wants & ~(unsigned)(EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED) ||
+    if (wants &
+            ~(unsigned)(EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED | EMU_WANT_LATE_LOADS) ||
         step > EMU_STEP_EVENT || has > 63)
         refuse(p, "the recording is damaged: there is no such order");
     next_token(p);

@@ -201,6 +201,7 @@ unsigned emu_kernel_lowering(const struct emu_launch *l, unsigned wants, bool it
     if (wants & EMU_WANT_LOADS) w |= LOWER_LOADS;
     if (wants & EMU_WANT_STORES) w |= LOWER_STORES;
     if (wants & EMU_WANT_SHARED) w |= LOWER_SHARED;
+    if (wants & EMU_WANT_LATE_LOADS) w |= LOWER_LATE;
     if (o && emu_launch_step(l, its) == EMU_STEP_INSTRUCTION) w |= LOWER_ISSUES;
     for (size_t i = 0; i < l->observer_count; i++) {
         w |= LOWER_WATCHED | LOWER_LOADS | LOWER_STORES | LOWER_NEAR;

@@ -77,8 +77,8 @@ static struct caches *caches_new(struct emu *e, const struct emu_machine *m,
     return c;
 }
 
-static const unsigned order_wants = EMU_WANT_LOADS | EMU_WANT_STORES |
-                                    EMU_WANT_SHARED; /* without fast paths */
+static const unsigned order_wants = EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED |
+                                    EMU_WANT_LATE_LOADS; /* without fast paths */
 
 /* What the launch's order asks to be called for: enum emu_want, enum emu_fast_want. */
 static unsigned wants_of(const struct emu_launch *l, struct emu_kernel *k)

@@ -5,7 +5,7 @@
 #include "emu/lower/lower.h"
 #include "emu/sched/control.h"
 
-enum { LOWER_HASH = 1024 };
+enum { LOWER_HASH = 1024, LOWER_PENDING = 8 /* loads at one time */ };
 
 struct lower_reg {
     u32 row;         /* of its first component */
@@ -25,6 +25,12 @@ struct lower_at { /* of a micro-operation */
 struct lower_local {
     const struct ptx_sym *sym;
     u32 offset, next;
+};
+struct
+    lower_late { /* a load that may be carried out late: before statement `until` at the latest */
+    u32 load, until, row;
+    u32 steps;           /* accesses in between */
+    struct emu_uop *uop; /* ld_late; NULL: the load is not there yet */
 };
 enum lower_fix {
     LOWER_FIX_UOP = 1,       /* imm is the index of a micro-operation: target */
@@ -77,6 +83,11 @@ struct lower { /* a function */
     const uint8_t *influence; /* by statement: ptx_flow_influence; NULL: not asked for yet */
     bool *needed, *skip;      /* by statement: it does something; its result is a row already */
     u32 *dead, dead_count;
+    struct lower_late *late; /* in the order of `until` */
+    size_t late_cap;
+    u32 late_count, late_next; /* those before late_next are behind what is lowered */
+    u32 *late_of; /* by statement: the number of its load in `late`, plus one. NULL: none is late */
+    u32 late_open[LOWER_PENDING], late_open_count; /* in `late`: that may be pending now */
     struct emu_fill *fills;
     size_t fill_cap, fill_next_cap;
     u32 fill_count, *fill_head, *fill_next;
@@ -135,6 +146,9 @@ void lower_passes(struct lower *L);
 /* Fills emu_code.live: what registers hold is needed from the first to the last statement of theirs; temporaries, from the
  * second micro-operation of an instruction on. */
 void lower_live_rows(struct lower *L);
+/* Which loads may be carried out late; what must be carried out before statement s. */
+void lower_find_late(struct lower *L);
+void lower_late_before(struct lower *L, u32 s);
 /* When every function is lowered: calls get their callees; what the program does as a whole. */
 void lower_link_calls(struct lower_driver *D);
 

@@ -394,8 +394,10 @@ static void lower_blocks(struct lower *L)
             add_place(L, t->inst, loc);
             if (L->watched & LOWER_ISSUES) lower_emit(L, UOP_issue, 0, 0, 0, 0);
             if (L->skip[s] || !L->needed[s]) continue;
+            lower_late_before(L, s);
             lower_inst(L, t->inst);
         }
+        lower_late_before(L, g->blocks[b].end);
         lower_close_block(L);
         /* Where control falls into the next block of the text nothing is needed, unless it is not there. */
         const struct ptx_block *k = &g->blocks[b];
@@ -475,6 +477,7 @@ static void lower_func(struct lower_driver *D, struct emu_code *c, struct arena 
     L->local_head = arena_array(scratch, u32, LOWER_HASH);
     lower_find_locals(L);
     lower_find_registers(L);
+    lower_find_late(L);
     lower_passes(L);
     lower_blocks(L);
     resolve(L);

@@ -75,6 +75,13 @@ struct lower_address {
 };
 struct lower_address lower_address(struct lower *L, const struct ptx_opnd *o, unsigned space);
 
+/* Loads that may be carried out late (late.c). Of the load that is lowered: whether it may, the row of its addresses
+ * while it is pending, and the accesses that it may pass. Then, when its micro-operation is there, lower_is_late. */
+bool lower_may_be_late(const struct lower *L, u32 *row, u32 *steps);
+void lower_is_late(struct lower *L, const struct emu_uop *load, u32 row);
+/* Of the access that is lowered: the micro-operations ld_late of the loads that may be pending then. */
+const struct emu_uop *const *lower_pending_loads(struct lower *L, u32 *count);
+
 bool lower_is_kernel(const struct lower *L);   /* not a function that is called */
 unsigned lower_watched(const struct lower *L); /* enum lower_watch */
 emu_op *lower_handler(const struct lower *L, unsigned id);
@@ -113,9 +120,10 @@ enum lower_watch { /* what orders and observers are told of; 0: nobody is there 
                    LOWER_NEAR = 8,    /* and of all other spaces, */
                    LOWER_ISSUES = 16, /* and of each instruction */
                    LOWER_SHARED = 32, /* also plain loads and stores of shared memory */
+                   LOWER_LATE = 64,   /* with LOADS and STORES: loads may be carried out late */
                    /* or of nothing: but what is loaded and stored has tags (emu/speculate/conflict_free.h) */
-                   LOWER_TAGGED = 64,
-                   LOWER_WAYS = 65
+                   LOWER_TAGGED = 128,
+                   LOWER_WAYS = 129
 };
 
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,

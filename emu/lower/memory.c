@@ -143,6 +143,9 @@ static bool lower_access(struct lower *L, const struct ptx_inst *i)
     u->imm = offset;
     u->ext = v;
     u->site = site;
+    if (id == UOP_ld_watched) v->may_be_late = lower_may_be_late(L, &v->late_row, &v->late_steps);
+    if (v->may_be_late) lower_is_late(L, u, v->late_row);
+    v->pending = lower_pending_loads(L, &v->pending_count);
     if (!store)
         for (u32 k = 0; k < (wide ? 1 : count); k++) lower_finish(L, &d[k]);
     return true;

@@ -355,6 +355,115 @@ static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 l
     return room;
 }
 
+/* ---- loads that an order puts off --------------------------------------------------------------------- */
+
+/* A load of these addresses is pending from now on; NULL: none of its lanes is. */
+static void put_off(struct emu_group *g, const struct mem_desc *v, const u64 *at)
+{
+    u64 *const row = (u64 *)(void *)emu_row(g, 8, v->late_row);
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        const u32 l = (u32)__builtin_ctz(m);
+        row[l] = at ? at[l] + 1 : 0;
+    }
+}
+
+/* The lanes of a load that was put off. */
+static u32 pending_lanes(const struct emu_group *g, const struct emu_uop *late)
+{
+    const u64 *const row = (const u64 *)(const void *)emu_row(g, 8, late->a);
+    u32 lanes = 0;
+    for (u32 l = 0; l < LANES; l++) lanes |= (u32)(row[l] != 0) << l;
+    return lanes & g->exec[0];
+}
+
+static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uop *in);
+
+/* Carries it out. false: a fault. */
+static bool load_pending(struct emu_group *g, const struct emu_uop *late, u32 lanes)
+{
+    const u32 all = g->exec[0];
+    g->exec[0] = lanes;
+    const bool went_on = load_lanes(g, late);
+    if (went_on) put_off(g, late->ext, NULL);
+    g->exec[0] = all;
+    return went_on;
+}
+
+const struct emu_uop *emu_op_ld_late(struct emu_group *g, const struct emu_uop *in)
+{
+    const u32 lanes = pending_lanes(g, in);
+    if (!lanes) return in + 1;
+    return emu_notify_step(g, in) && load_pending(g, in, lanes) ? in + 1 : NULL;
+}
+
+/* One address for one byte of shared memory, whichever way it is written. The launch has no clusters. */
+static u64 canonical(const struct emu_group *g, u32 space, u64 address)
+{
+    if (space == PTX_SPACE_GENERIC) space = emu_space_of(g, address);
+    if (space != PTX_SPACE_SHARED && space != PTX_SPACE_SHARED_CLUSTER) return address;
+    return MEM_SHARED + (address - (address < MEM_SHARED ? 0 : MEM_SHARED)) % MEM_SHARED_WINDOW;
+}
+
+/* Whether some lane of the access has a byte of some lane of the pending load. */
+static bool overlaps(const struct emu_group *g, const struct emu_uop *in,
+                     const struct emu_uop *late, u32 pending)
+{
+    const struct mem_desc *const v = in->ext, *const w = late->ext;
+    const struct lane_address own = address_of(in), other = address_of(late);
+    const u32 size = (u32)v->width * v->count, late_size = (u32)w->width * w->count;
+    u64 at[LANES];
+    for (u32 m = pending; m; m &= m - 1) {
+        const u32 l = (u32)__builtin_ctz(m);
+        at[l] = canonical(g, w->space, lane_address(g, &other, 0, l));
+    }
+    for (u32 m = g->exec[0]; m; m &= m - 1) {
+        const u64 a = canonical(g, v->space, lane_address(g, &own, 0, (u32)__builtin_ctz(m)));
+        for (u32 n = pending; n; n &= n - 1) {
+            const u64 b = at[__builtin_ctz(n)];
+            if (a < b + late_size && b < a + size) return true;
+        }
+    }
+    return false;
+}
+
+/* Before an access: carries out the pending loads that have bytes of it. false: a fault. */
+static bool load_overlapped(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct mem_desc *const v = in->ext;
+    for (u32 i = 0; i < v->pending_count; i++) {
+        const u32 lanes = pending_lanes(g, v->pending[i]);
+        if (lanes && overlaps(g, in, v->pending[i], lanes) &&
+            !load_pending(g, v->pending[i], lanes))
+            return false;
+    }
+    return true;
+}
+
+/* The space of all lanes; GENERIC: of several. */
+static u32 common_space(const struct emu_group *g, u32 space, const u64 *at)
+{
+    if (space != PTX_SPACE_GENERIC || !g->exec[0]) return space;
+    const u32 first = emu_space_of(g, at[__builtin_ctz(g->exec[0])]);
+    for (u32 m = g->exec[0]; m; m &= m - 1)
+        if (emu_space_of(g, at[__builtin_ctz(m)]) != first) return space;
+    return first;
+}
+
+/* Tells of a load that may be late. false: the warp stops; *verdict says what the order answered. */
+static bool tell_of_late(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
+                         u32 space, enum emu_verdict *verdict)
+{
+    a->space = (u8)space;
+    a->may_be_late = true;
+    if (!emu_notify_access(g, in, a, verdict)) return false;
+    if (*verdict != EMU_LATER) return true;
+    const struct mem_desc *const v = in->ext;
+    put_off(g, v, a->address);
+    if (g->burst > v->late_steps)
+        g->burst = v->late_steps; /* others go on before it is carried out */
+    return true;
+}
+
 /* The access of the warp's other lanes, after that of these was reported (--on-fault=continue): orders and observers
  * never see an address where there is no memory. */
 static const struct emu_uop *without(struct emu_group *g, const struct emu_uop *in, u32 left_out,
@@ -395,9 +504,19 @@ static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uo
     describe(g, in, &a, 0, at, EMU_LOAD);
     a.result = data;
     a.stride = size;
-    u32 done;
-    if (!emu_notify_spaces(g, in, &a, &done)) return NULL;
-    if (g->worker->sites) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
+    u32 done, space;
+    const bool counts = g->worker->sites && in->id != UOP_ld_late; /* counted when it was put off */
+    if (in->id != UOP_ld_late && v->may_be_late &&
+        (space = common_space(g, v->space, at)) != PTX_SPACE_GENERIC) {
+        enum emu_verdict verdict;
+        if (!tell_of_late(g, in, &a, space, &verdict)) return NULL;
+        done = verdict == EMU_DONE ? a.lanes : 0;
+        if (counts) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
+        if (verdict == EMU_LATER) return in + 1;
+    } else {
+        if (!emu_notify_spaces(g, in, &a, &done)) return NULL;
+        if (counts) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
+    }
     /* The order may have let a store go when it was asked: what was read before that is old. */
     const u32 again = g->worker->machine->launch->order ? g->exec[0] & ~done : 0;
     for (u32 m = again; m; m &= m - 1) {
@@ -422,12 +541,17 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
     if (g->asked) return emu_notify_retry(g, in, EMU_LOAD, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
+    if (v->may_be_late) put_off(g, v, NULL);
+    if (v->pending_count && !load_overlapped(g, in)) return NULL;
     if (!found(g, in, EMU_LOAD, 0, &lanes, &a)) return load_lanes(g, in);
     a.result = data;
     a.stride = (u32)v->width * v->count;
-    if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
+    if (!v->may_be_late) {
+        if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
+    } else if (!tell_of_late(g, in, &a, a.space, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);
     if (g->worker->sites) emu_count_lanes(g, in, 0, lanes.at, a.lanes, a.stride, v->space, in->y);
+    if (verdict == EMU_LATER) return in + 1;
     give(g, v, a.lanes, data, a.stride);
     return in + 1;
 }
@@ -473,6 +597,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     if (!turn(g, in, EMU_WANT_STORES)) return NULL;
     if (g->asked) return emu_notify_retry(g, in, EMU_STORE, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_STORE);
+    if (v->pending_count && !load_overlapped(g, in)) return NULL;
     if (!found(g, in, EMU_STORE, 0, &lanes, &a)) return store_lanes(g, in);
     if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, room, &a.stride);
     if (!emu_notify_access(g, in, &a, &verdict)) return NULL;

@@ -78,8 +78,9 @@ bool emu_notify_access(struct emu_group *g, const struct emu_uop *in, struct emu
     struct emu_warp who = warp_of(g, 0);
     a->who = &who;
     *verdict = ask(g, in, a);
-    if (*verdict != EMU_SLEEP) tell(g, a);
-    else g->asked = is_heard_in_short(g, in, a);
+    assert(*verdict != EMU_LATER || a->may_be_late);
+    if (*verdict == EMU_SLEEP) g->asked = is_heard_in_short(g, in, a);
+    else if (*verdict != EMU_LATER) tell(g, a);
     a->who = NULL;
     return *verdict != EMU_SLEEP;
 }
