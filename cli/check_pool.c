@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/memory_file.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <poll.h>
@@ -32,7 +33,7 @@ struct pool {
     size_t row, run; /* the next one to be begun */
     size_t race;     /* likewise, of those that look for races */
     size_t ended;
-    bool terminal;
+    struct steps steps;
 };
 
 /* Of this file alone: a handler of signals has no other way to report. */
@@ -202,17 +203,12 @@ static bool next(struct pool *p, struct worker *w)
     return true;
 }
 
-static void progress(const struct pool *p, bool last)
+static void progress(struct pool *p)
 {
     const struct check *c = p->check;
-    if (!p->terminal) return;
-    if (last) fputs("\r\033[K", stderr);
-    else {
-        size_t all = c->races.wanted;
-        for (size_t i = 0; i < c->row_count; i++) all += c->rows[i].wanted;
-        fprintf(stderr, "\r%zu of %zu runs\033[K", p->ended, all);
-    }
-    (void)fflush(stderr);
+    size_t all = c->races.wanted;
+    for (size_t i = 0; i < c->row_count; i++) all += c->rows[i].wanted;
+    steps_tell(&p->steps, p->ended, all);
 }
 
 static void stop(const struct check *c, struct worker *w)
@@ -280,12 +276,13 @@ static struct worker *overdue(struct pool *p, int *status)
 
 void check_pool(struct check *c)
 {
-    struct pool p = {.check = c, .terminal = isatty(STDERR_FILENO)};
+    struct pool p = {.check = c};
     p.workers = arena_array(c->arena, struct worker, c->request.jobs);
+    steps_begin(&p.steps, "runs");
     set_handlers(interrupt);
     while (!interrupted && fill(&p)) {
         int status;
-        progress(&p, false);
+        progress(&p);
         pid_t pid = await(-1, &status, next_deadline(&p));
         struct worker *w = pid > 0        ? of_process(&p, pid)
                            : !interrupted ? overdue(&p, &status)
@@ -300,7 +297,7 @@ void check_pool(struct check *c)
     }
     c->interrupted = interrupted != 0;
     stop_needless(&p, true);
-    progress(&p, true);
+    steps_end(&p.steps);
 }
 
 bool check_pair(const struct check *c, struct check_task *first, struct check_task *second)

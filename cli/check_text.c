@@ -3,6 +3,7 @@
 #include "cli/check_output.h"
 #include "cli/cli.h"
 #include "cli/fidelity.h"
+#include "cli/terminal.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -60,6 +61,47 @@ static void print_table(const struct check *c)
     print_suppressed("such reads and wrong synchronisation", c->races.init_suppressed);
     for (size_t i = 0; i < c->row_count; i++)
         print_suppressed(c->rows[i].order, c->rows[i].suppressed);
+}
+
+/* Of each order its runs: a colour and a letter for each result, the most frequent first; failed ones and those behind the
+ * last letter at the end. On a terminal alone: the table says the same. */
+static void print_bars(const struct check *c)
+{
+    enum { BAR = 60 };
+    static const struct {
+        enum terminal_colour colour;
+        char mark;
+    } results[] = {{TERMINAL_BLUE, 'a'}, {TERMINAL_ORANGE, 'b'}, {TERMINAL_GREEN, 'c'},
+                   {TERMINAL_PINK, 'd'}, {TERMINAL_SKY, 'e'},    {TERMINAL_YELLOW, 'f'}};
+    enum { SHOWN = sizeof results / sizeof *results };
+    size_t width = 0;
+    if (!terminal_colours()) return;
+    for (size_t i = 0; i < c->row_count; i++)
+        if (strlen(c->rows[i].order) > width) width = strlen(c->rows[i].order);
+    for (size_t i = 0; i < c->row_count; i++) {
+        const struct check_row *row = &c->rows[i];
+        size_t done = 0;
+        int at = 0;
+        if (!row->ended) continue;
+        printf("%-*s |", (int)width, row->order);
+        for (size_t k = 0; k <= SHOWN + 1; k++) {
+            size_t here = k < SHOWN && k < row->class_count ? row->classes[k].count : 0;
+            for (size_t r = SHOWN; k == SHOWN && r < row->class_count; r++)
+                here += row->classes[r].count;
+            if (k > SHOWN) here = row->failed;
+            done += here;
+            const int end = (int)((double)done / (double)row->ended * BAR + 0.5);
+            terminal_bar(k < SHOWN    ? results[k].colour
+                         : k == SHOWN ? TERMINAL_GREY
+                                      : TERMINAL_RED,
+                         k < SHOWN    ? results[k].mark
+                         : k == SHOWN ? '+'
+                                      : 'x',
+                         end - at);
+            if (end > at) at = end;
+        }
+        printf(" %zu result%s\n", row->class_count, row->class_count == 1 ? "" : "s");
+    }
 }
 
 /* Of an order with several results: what that means for its promise. */
@@ -268,9 +310,11 @@ static const char *kept(const struct check *c)
 
 static void print_verdict(const struct check *c)
 {
+    const bool good = c->verdict == VERDICT_DETERMINISTIC || c->verdict == VERDICT_SOME;
     bool several = false;
     for (size_t i = 0; i < c->row_count; i++) several |= c->rows[i].class_count > 1;
     printf("%s: ", c->request.name);
+    terminal_begin(good ? TERMINAL_GREEN : TERMINAL_RED);
     switch (c->verdict) {
     case VERDICT_SOME: printf("deterministic under %s only\n", kept(c)); break;
     case VERDICT_RACY:
@@ -289,11 +333,13 @@ static void print_verdict(const struct check *c)
     case VERDICT_BROKEN_PROMISE: printf("broken guarantee: this is a bug of Heddle\n"); break;
     default: printf("%s\n", verdict_name(c->verdict)); break;
     }
+    terminal_end();
 }
 
 void check_print_text(const struct check *c)
 {
     print_table(c);
+    print_bars(c);
     check_output_print(c, false);
     print_certainty(c);
     print_failures(c);

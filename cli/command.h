@@ -82,6 +82,9 @@ int words_next(struct words *w);
  * option. */
 bool words_want_help(const struct command *c, int argc, char **argv);
 
+/* Takes --color out of the words of a command that has it (cli/terminal.h). false: its value is wrong, which was said. */
+bool words_take_colour(const struct command *c, int *argc, char **argv);
+
 /* What is wrong with an option that the command does not take as it stands: it is unknown, or a value is missing or too
  * much. Returns EXIT_USAGE. */
 int bad_option(const struct command *c, const char *word);

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/estimate.h"
 #include "cli/json.h"
+#include "cli/terminal.h"
 
 #include "base/arena.h"
 #include "emu/gpu.h"
@@ -28,6 +29,7 @@ static const struct command_option options[] = {
      .help = "csv: a row for each GPU, order and kernel, and one without a kernel for all.",
      .id = 1},
     {.name = "coefficients", .argument = "FILE", .help = "As for 'heddle estimate'.", .id = 1},
+    COLOUR_OPTION,
 };
 
 enum { MOST_RUNS = MOST_GPUS * MOST_ORDERS, BAR = 60 };
@@ -37,10 +39,12 @@ static const struct mode {
     const char *name;
     char mark; /* in bars */
     int part;  /* enum timing_part; -1: all others, parallel mode */
-} modes[] = {{"parallel", '#', -1},          {"quantum", '.', TIMING_QUANTUM},
-             {"log", 'l', TIMING_LOG},       {"commit", 'c', TIMING_COMMIT},
-             {"serial", 's', TIMING_SERIAL}, {"turns", 't', TIMING_TURN},
-             {"full", 'f', TIMING_FULL},     {"flush", '=', TIMING_FLUSH}};
+    enum terminal_colour colour;
+} modes[] = {
+    {"parallel", '#', -1, TERMINAL_BLUE},         {"quantum", '.', TIMING_QUANTUM, TERMINAL_ORANGE},
+    {"log", 'l', TIMING_LOG, TERMINAL_YELLOW},    {"commit", 'c', TIMING_COMMIT, TERMINAL_PURPLE},
+    {"serial", 's', TIMING_SERIAL, TERMINAL_RED}, {"turns", 't', TIMING_TURN, TERMINAL_SKY},
+    {"full", 'f', TIMING_FULL, TERMINAL_GREEN},   {"flush", '=', TIMING_FLUSH, TERMINAL_PINK}};
 enum { MODES = sizeof modes / sizeof *modes };
 
 struct kernel { /* launches of one name, of all runs */
@@ -115,6 +119,13 @@ static void print_row(const struct comparison *c, const char *name, size_t launc
     printf("\n");
 }
 
+static void put_marks(const struct mode *m, int count)
+{
+    if (terminal_colours()) terminal_bar(m->colour, m->mark, count);
+    else
+        while (count-- > 0) putchar(m->mark);
+}
+
 /* A character for each part of the time, the longest bar BAR of them. */
 static void print_bar(const struct estimates *e, const struct launch_estimate *base, double most)
 {
@@ -123,7 +134,9 @@ static void print_bar(const struct estimates *e, const struct launch_estimate *b
     printf("%-10s %-20s |", e->gpu->name, e->order);
     for (int m = 0; m < MODES; m++) {
         done += cycles_of(&e->total, &modes[m]) / e->total.cycles * normal(&e->total, base);
-        for (; at < (int)(done / most * BAR + 0.5); at++) putchar(modes[m].mark);
+        const int end = (int)(done / most * BAR + 0.5);
+        put_marks(&modes[m], end - at);
+        if (end > at) at = end;
     }
     printf(" %.2f\n", normal(&e->total, base));
 }
@@ -153,7 +166,11 @@ static void print_table(const struct comparison *c)
     for (size_t r = 0; r < c->count; r++) print_bar(&c->runs[r], &base->total, most);
     printf("%30s", "");
     for (int m = 0; m < MODES; m++)
-        if (is_used(c, m)) printf("  %c %s", modes[m].mark, modes[m].name);
+        if (is_used(c, m)) {
+            printf("  ");
+            put_marks(&modes[m], 1);
+            printf(" %s", modes[m].name);
+        }
     printf("\n");
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
         if (warnings & bit) printf("note: %s\n", launch_warning_text(bit));
@@ -235,10 +252,16 @@ static size_t base_of(const struct comparison *c)
 static int run_all(struct comparison *c, struct estimate_call *call)
 {
     int status = EXIT_FINE;
-    c->runs = arena_array(c->arena, struct estimates, call->gpu_count * call->order_count);
+    const size_t all = call->gpu_count * call->order_count;
+    struct steps steps;
+    c->runs = arena_array(c->arena, struct estimates, all);
+    steps_begin(&steps, "runs");
     for (size_t g = 0; g < call->gpu_count; g++)
-        for (size_t o = 0; o < call->order_count && status == EXIT_FINE; o++)
+        for (size_t o = 0; o < call->order_count && status == EXIT_FINE; o++) {
+            steps_tell(&steps, c->count, all);
             status = estimate_run(call, call->gpus[g], call->orders[o], &c->runs[c->count++]);
+        }
+    steps_end(&steps);
     return status;
 }
 

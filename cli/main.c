@@ -37,7 +37,9 @@ static int dispatch(int argc, char **argv)
                                           : command_unknown(argv[0], argv[1]);
     const int used = strchr(c->name, ' ') != NULL;
     struct buf text = {0};
-    if (!words_want_help(c, argc - used, argv + used)) return c->run(argc - used, argv + used);
+    int count = argc - used;
+    if (!words_want_help(c, count, argv + used))
+        return words_take_colour(c, &count, argv + used) ? c->run(count, argv + used) : EXIT_USAGE;
     help_text(c, &text);
     return print(&text, stdout, EXIT_FINE);
 }

@@ -5,6 +5,7 @@
 #include "cli/estimate.h"
 #include "cli/lapse_outputs.h"
 #include "cli/page.h"
+#include "cli/terminal.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -317,9 +318,14 @@ static int run_all(struct estimate_call *c, const struct outputs *o)
     struct lapse_source s = source_of(c);
     int status = EXIT_FINE;
     const size_t orders = c->order_count ? c->order_count : 1;
+    struct steps steps;
+    steps_begin(&steps, "runs");
     for (size_t g = 0; g < c->gpu_count; g++)
-        for (size_t k = 0; k < orders && status == EXIT_FINE; k++, s.number++)
+        for (size_t k = 0; k < orders && status == EXIT_FINE; k++, s.number++) {
+            steps_tell(&steps, s.number, c->gpu_count * orders);
             status = run_one(c, g, c->order_count ? c->orders[k] : "native", &s, o);
+        }
+    steps_end(&steps);
     return status;
 }
 

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE
 #include "cli/run_options.h"
 
+#include "cli/terminal.h"
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/text.h"
@@ -307,6 +309,12 @@ const struct command_option check_options_table[CHECK_OPTION_COUNT] = {
      .help = "With --exhaustive: begin no run after that time.",
      .id = OPTION_SEARCH_TIME,
      .targets = TARGET_KERNELS},
+    {.name = "color",
+     .argument = "auto|always|never",
+     .standard = "auto",
+     .help = TERMINAL_COLOUR_HELP,
+     .id = OPTION_COLOUR,
+     .targets = TARGET_ANY},
     {.name = "recordings",
      .argument = "DIRECTORY",
      .help =

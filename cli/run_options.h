@@ -66,6 +66,7 @@ enum run_option_id {
     OPTION_RUN_TIMEOUT,
     OPTION_IGNORE_OUTPUT,
     OPTION_SEARCH,
+    OPTION_COLOUR,
     OPTION_SEARCH_TIME,
     OPTION_RECORDINGS,
 };
@@ -93,7 +94,7 @@ struct run_options {
 };
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
-enum { RUN_OPTION_COUNT = 42, CHECK_OPTION_COUNT = 20 };
+enum { RUN_OPTION_COUNT = 42, CHECK_OPTION_COUNT = 21 };
 extern const struct command_option run_options_table[RUN_OPTION_COUNT];
 extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
 

@@ -95,14 +95,15 @@ static void tell(struct dealing *d, bool last)
 {
     const struct sweep_run *r = d->run;
     const double now = sweep_now(), spent = now - d->began;
-    if (r->quiet || (!last && now - d->shown < (isatty(STDERR_FILENO) ? 0.5 : 10))) return;
+    const bool line = isatty(STDERR_FILENO); /* one that is written again and again */
+    if (r->quiet || (!last && now - d->shown < (line ? 0.5 : 10))) return;
     d->shown = now;
-    fprintf(stderr, "heddle %s: %zu of %zu cells, %zu failed", r->command, r->done,
-            r->done + r->left, r->failed);
+    fprintf(stderr, "%sheddle %s: %zu of %zu cells, %zu failed", line ? "\r" : "", r->command,
+            r->done, r->done + r->left, r->failed);
     if (r->done > r->from_cache && r->left)
         fprintf(stderr, ", about %.0f s left",
                 spent / (double)(r->done - r->from_cache) * (double)r->left);
-    fprintf(stderr, "\n");
+    fprintf(stderr, "%s", !line ? "\n" : last ? "\033[K\n" : "\033[K");
     if (last) fprintf(stderr, "heddle %s: took %.2f s\n", r->command, spent);
 }
 

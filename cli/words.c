@@ -1,5 +1,6 @@
 /* Words of the command line: options and their values, and what is wrong with them. */
 #include "cli/command.h"
+#include "cli/terminal.h"
 
 #include "base/text.h"
 #include "session/settings.h"
@@ -71,6 +72,28 @@ bool words_want_help(const struct command *c, int argc, char **argv)
         if (takes_next(c, word)) i++;
     }
     return false;
+}
+
+bool words_take_colour(const struct command *c, int *argc, char **argv)
+{
+    const struct command *base = c->also ? c->also : c;
+    int kept = 1;
+    bool before = find(c, "color", 5); /* the words of a program are its own */
+    for (int i = 1; i < *argc; i++) {
+        const char *value = before ? option_value(argv, &i, "--color") : NULL;
+        if (value) {
+            if (terminal_colour_option(value)) continue;
+            (void)usage_error(c->name, "--color is auto, always or never, not '%s'", value);
+            return false;
+        }
+        if (strcmp(argv[i], "--") == 0 ||
+            (base->is_program && *argv[i] != '-' && base->is_program(argv[i])))
+            before = false;
+        if (before && takes_next(c, argv[i]) && i + 1 < *argc) argv[kept++] = argv[i++];
+        argv[kept++] = argv[i];
+    }
+    argv[ *argc = kept] = NULL;
+    return true;
 }
 
 int bad_option(const struct command *c, const char *word)

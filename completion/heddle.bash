@@ -17,9 +17,9 @@ _heddle_options() # COMMAND
 {
     case $1 in
     'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --exhaustive --search-time --recordings --no-race --no-init --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --files --files-bytes --require-supported --fidelity --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
+    'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --exhaustive --search-time --color --recordings --no-race --no-init --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --files --files-bytes --require-supported --fidelity --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
     'estimate') echo "--gpu --order --format --coefficients --from --fidelity --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'compare') echo "--gpu --order --format --coefficients --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'compare') echo "--gpu --order --format --coefficients --color --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --json --csv --svg --perfetto --chrome-trace --aerialvision --konata --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'communication') echo "--granularity --format --graph --matrix --partition --by --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --table --seeds --exhaustive --help";;
@@ -96,6 +96,7 @@ _heddle_values() # COMMAND --OPTION
     'check --float') echo "";;
     'check --ignore-output') echo "";;
     'check --search-time') echo "";;
+    'check --color') echo "auto always never";;
     'check --recordings') echo "";;
     'check --race-runs') echo "";;
     'check --format') echo "text json github";;
@@ -161,6 +162,7 @@ _heddle_values() # COMMAND --OPTION
     'compare --order') echo "$_heddle_orders";;
     'compare --format') echo "table json csv";;
     'compare --coefficients') echo "FILE";;
+    'compare --color') echo "auto always never";;
     'compare --memory') echo "";;
     'compare --threads') echo "";;
     'compare --seed') echo "";;
