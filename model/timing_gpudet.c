@@ -47,6 +47,9 @@ struct request { /* an entry on its way: what comes next, and when */
     uint32_t warp;   /* SEND: any of its SM */
     struct entry entry;
 };
+struct written { /* under locks: of a chunk, the store of the smallest depth in a quantum */
+    uint32_t line, sectors, warp, quantum;
+};
 struct partition {
     double free; /* when its Z unit takes the next request */
     struct z_unit unit;
@@ -61,8 +64,9 @@ struct gpudet {
     uint32_t *share, stride;          /* by slot: place in `pending` of the next one */
     bool begins, serial, moved;
     struct partition *partitions;
-    uint32_t *known;  /* chunks of which depths have been in L2, and one */
-    uint32_t *locked; /* by chunk: the one whose lock is had, and one */
+    uint32_t *known;         /* chunks of which depths have been in L2, and one */
+    uint32_t *locked;        /* by chunk: the one whose lock is had, and one */
+    struct written *written; /* likewise */
     uint32_t *senders, *sender_count,
         *sender_at;           /* warps by SM that have entries; whose turn it is */
     struct request *requests; /* a heap, the earliest first */
@@ -355,12 +359,41 @@ static double trip(struct timing *c, uint32_t sm, uint32_t slice, uint32_t secto
            c->m->l2_latency / 2;
 }
 
+/* Whether a store of a smaller depth, by a warp before this one, to all of these sectors has been committed in this quantum. */
+static bool is_covered(const struct timing *c, const struct gpudet *g, const struct request *r)
+{
+    const struct written *w = &g->written[timing_hash(r->entry.line) % MAP];
+    return w->line == r->entry.line && w->quantum == c->out->quanta && w->warp < r->warp &&
+           !(r->entry.sectors & ~w->sectors);
+}
+
+static void note_written(const struct timing *c, struct gpudet *g, const struct request *r)
+{
+    struct written *w = &g->written[timing_hash(r->entry.line) % MAP];
+    if (w->line == r->entry.line && w->quantum == c->out->quanta && w->warp < r->warp) return;
+    *w = (struct written){r->entry.line, r->entry.sectors, r->warp, (uint32_t)c->out->quanta};
+}
+
+/* The warp's next entry begins at this time. */
+static void begin_next(struct gpudet *g, uint32_t warp, double now)
+{
+    struct log *l = &g->warps[warp].log;
+    if (l->sent == l->count) return;
+    push(g, LOCK, now, warp, l->entries[l->sent]);
+    l->sent++;
+}
+
 /* Whoever finds the lock taken tries again when the answer has come. */
 static void try_lock(struct timing *c, struct gpudet *g, const struct request *r, uint32_t slice)
 {
     uint32_t *owner = &g->locked[timing_hash(r->entry.line) % MAP];
     const double answer = trip(c, r->warp / c->warps_per_sm, slice, 1, c->m->atomic_interval,
                                r->when);
+    if (g->o.losers == GPUDET_SKIP && is_covered(c, g, r)) {
+        g->end = later(g->end, answer);
+        begin_next(g, r->warp, answer);
+        return;
+    }
     const bool free = *owner != r->entry.line + 1;
     if (free) *owner = r->entry.line + 1;
     push(g, free ? READ : LOCK, answer, r->warp, r->entry);
@@ -368,10 +401,10 @@ static void try_lock(struct timing *c, struct gpudet *g, const struct request *r
 
 static void unlock(struct timing *c, struct gpudet *g, const struct request *r)
 {
-    struct log *l = &g->warps[r->warp].log;
     g->locked[timing_hash(r->entry.line) % MAP] = 0;
+    note_written(c, g, r);
     g->end = later(g->end, r->when + c->m->l2_latency / 2);
-    if (++l->sent < l->count) push(g, LOCK, r->when, r->warp, l->entries[l->sent]);
+    begin_next(g, r->warp, r->when);
 }
 
 static void go_step(struct timing *c, const struct request *r)
@@ -410,7 +443,9 @@ static void line_up(struct timing *c, double now)
         const struct log *l = &g->warps[i].log;
         const uint32_t sm = i / c->warps_per_sm;
         if (!l->count) continue;
-        if (g->o.commit == GPUDET_LOCKS) push(g, LOCK, now + c->m->l1_latency, i, l->entries[0]);
+        if (g->o.commit == GPUDET_LOCKS)
+            for (uint32_t k = 0; k < g->o.overlap && k < l->count; k++)
+                begin_next(g, i, now + c->m->l1_latency);
         else if (!g->sender_count[sm]) push(g, SEND, now, i, none);
         g->senders[sm * c->warps_per_sm + g->sender_count[sm]++] = i;
     }
@@ -559,6 +594,7 @@ static void begin(struct timing *c, const struct timing_order *o)
     const uint32_t warps = c->sms * c->warps_per_sm;
     c->order = g;
     g->o = o->gpudet;
+    if (!g->o.overlap) g->o.overlap = 1; /* a trace of a version without this option */
     g->z_interval = o->z_interval;
     g->bloom = bloom_of(g->o.bloom, g->o.subarrays, BLOOM_HASH_LINE);
     g->kinds = timing_kinds(c->t);
@@ -573,6 +609,7 @@ static void begin(struct timing *c, const struct timing_order *o)
         z_unit_init(&g->partitions[p].unit, g->o.zcache, g->o.ways, g->o.requests, true);
     g->known = timing_calloc(MAP, sizeof *g->known);
     g->locked = timing_calloc(MAP, sizeof *g->locked);
+    g->written = timing_calloc(MAP, sizeof *g->written);
     g->sender_count = timing_calloc(c->sms, sizeof *g->sender_count);
     g->sender_at = timing_calloc(c->sms, sizeof *g->sender_at);
     deal_shares(c);
@@ -588,7 +625,8 @@ static void end(struct timing *c)
     }
     for (uint32_t p = 0; p < c->m->channels; p++) z_unit_free(&g->partitions[p].unit);
     void *all[] = {g->kinds, g->warps,      g->senders, g->sender_count, g->sender_at, g->pending,
-                   g->share, g->partitions, g->known,   g->locked,       g->requests,  g};
+                   g->share, g->partitions, g->known,   g->locked,       g->written,   g->requests,
+                   g};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 

@@ -7,6 +7,7 @@
 
 static const char *const steps[] = {"block", "instruction", NULL};
 static const char *const commits[] = {"zbuffer", "locks", NULL};
+static const char *const losers[] = {"lock", "skip", NULL};
 static const char *const serials[] = {"cu", "warp", "any", NULL};
 static const char *const shareds[] = {"ordered", "any", NULL};
 static const char *const distributions[] = {"deterministic", "any", NULL};
@@ -41,6 +42,12 @@ const struct order_option gpudet_option_list[GPUDET_OPTIONS] = {
     NUMBER(bloom, 8, 65536, 1024, "bits of a store buffer's Bloom filter"),
     NUMBER(subarrays, 1, 8, 4, "parts of the Bloom filter, each with a hash function"),
     CHOICE(commit, commits, "how stores reach memory: by Z units, or under locks"),
+    NUMBER(overlap, 1, 1000000, 1,
+           "commit=locks: entries of a warp that are committed at a time (of estimates alone)"),
+    CHOICE(
+        losers, losers,
+        "commit=locks: a store that one of a smaller depth covers takes the lock to find that out, or "
+        "is skipped, as the lock's word has the depth (of estimates alone)"),
     SWITCH(depth, "of each byte the store of the smallest depth stays; off: the last that arrives, "
                   "which breaks the guarantee"),
     NUMBER(partitions, 1, 64, 6, "of memory, each with a Z unit"),
@@ -66,8 +73,9 @@ const struct order_option gpudet_option_list[GPUDET_OPTIONS] = {
 /* What is given of store buffers and of commits, which there are not with buffer=off: its name, or NULL. */
 static const char *of_buffers(const struct gpudet_options *o)
 {
-    static const char *const names[] = {"log",        "bloom",  "subarrays", "commit",   "depth",
-                                        "partitions", "zcache", "ways",      "requests", "fetch"};
+    static const char *const names[] = {"log",     "bloom",  "subarrays", "commit",
+                                        "overlap", "losers", "depth",     "partitions",
+                                        "zcache",  "ways",   "requests",  "fetch"};
     for (size_t i = 0; i < GPUDET_OPTIONS; i++) {
         const struct order_option *x = &gpudet_option_list[i];
         uint32_t value;
@@ -90,6 +98,8 @@ char *gpudet_conflict(const void *options)
                "128 * ways";
     if (o->commit == GPUDET_LOCKS && (o->ways != WAYS || o->requests != REQUESTS))
         what = "ways and requests are of Z units, which commit=locks does without";
+    if (o->commit != GPUDET_LOCKS && (o->overlap != 1 || o->losers != GPUDET_TAKE_LOCK))
+        what = "overlap and losers are of commit=locks";
     if (o->distribution == GPUDET_ANY && !o->dwp)
         what = "distribution=any lets CTAs begin at any time: leave out dwp=off";
     if (nothing) {

@@ -11,6 +11,10 @@
 enum gpudet_step { GPUDET_BLOCK, GPUDET_INSTRUCTION };
 enum gpudet_commit_mechanism { GPUDET_ZBUFFER, GPUDET_LOCKS };
 enum gpudet_serialisation { GPUDET_CU, GPUDET_WARP, GPUDET_SERIAL_ANY };
+enum gpudet_losers {
+    GPUDET_TAKE_LOCK,
+    GPUDET_SKIP
+}; /* entries that a store of a smaller depth covers */
 enum gpudet_choice { GPUDET_FIXED, GPUDET_ANY }; /* of `shared` and `distribution` */
 
 /* X(field); an option has the name of its field. */
@@ -24,6 +28,8 @@ enum gpudet_choice { GPUDET_FIXED, GPUDET_ANY }; /* of `shared` and `distributio
     X(bloom)        /* bits of a Bloom filter */                                                   \
     X(subarrays)    /* of the Bloom filter */                                                      \
     X(commit)       /* enum gpudet_commit_mechanism (4.4; 6.2.2) */                                \
+    X(overlap)      /* commit=locks: entries of a warp at a time (6.2.2); of estimates alone */    \
+    X(losers)       /* commit=locks: enum gpudet_losers; of estimates alone */                     \
     X(depth)        /* the Z unit compares depths (4.4.2) */                                       \
     X(partitions)   /* of memory, each with a Z unit */                                            \
     X(zcache)       /* bytes of a Z cache (4.4.3) */                                               \

@@ -264,6 +264,30 @@ Test(timing_gpudet, locks_of_one_chunk_take_longer_than_z_units_and_larger_cache
                  times_of("gpudet", many, 64, 128, &m).part[TIMING_COMMIT]));
 }
 
+/* A warp with 8 entries: one after another they take 8 times as long as one; all at a time, the requests behind each other.
+ * Stores by many warps to one word take a lock each; skipped, few of them do, and those to other words all. */
+Test(timing_gpudet, entries_overlap_under_locks_and_covered_ones_are_skipped)
+{
+    const char *eight = ELEMENT LOOP(8, "st.global.u32 [%b], %r1; add.u64 %b, %b, 65536;") "ret;",
+               *single = ELEMENT "st.global.u32 [%b], %t; ret;",
+               *same = ELEMENT "st.global.u32 [%a], %t; ret;";
+    struct timing_machine m = machine_new();
+    const char *locks = "gpudet:commit=locks", *skip = "gpudet:commit=locks:losers=skip";
+    const double one = times_of(locks, single, 1, 32, &m).part[TIMING_COMMIT],
+                 each = times_of(locks, eight, 1, 32, &m).part[TIMING_COMMIT],
+                 all = times_of("gpudet:commit=locks:overlap=8", eight, 1, 32, &m)
+                           .part[TIMING_COMMIT];
+    cr_expect(gt(dbl, each, 6 * one)); /* of which the first fetches code */
+    cr_expect(le(dbl, all, 2 * one));
+    cr_expect(ge(dbl, all, one));
+    cr_expect(eq(dbl, times_of(skip, eight, 1, 32, &m).part[TIMING_COMMIT], each));
+    m.sms = 4;
+    cr_expect(lt(dbl, times_of(skip, same, 64, 128, &m).part[TIMING_COMMIT],
+                 times_of(locks, same, 64, 128, &m).part[TIMING_COMMIT] / 3));
+    cr_expect(eq(dbl, times_of(skip, single, 64, 128, &m).part[TIMING_COMMIT],
+                 times_of(locks, single, 64, 128, &m).part[TIMING_COMMIT]));
+}
+
 /* Without atomics a quantum has parallel and commit mode; with some, serial mode, too: the last of these has none. */
 Test(timing_gpudet, each_mode_ends_at_a_barrier)
 {

@@ -868,6 +868,7 @@ Test(gpudet, refuses_options_that_exclude_each_other)
         {"gpudet:bloom=10:subarrays=4", "bloom is divided into subarrays"},
         {"gpudet:distribution=any:dwp=off", "leave out dwp=off"},
         {"gpudet:commit=locks:requests=8", "ways and requests are of Z units"},
+        {"gpudet:overlap=4", "overlap and losers are of commit=locks"},
         {"gpudet:zcache=1000", "a multiple of 128 * ways"},
         {"gpudet:", "no option behind 'gpudet:'"},
         {"gpudet:bta=off:", "no option behind 'gpudet:bta=off:'"},
