@@ -145,6 +145,7 @@ Test(sensitivity, a_part_at_half_speed_slows_what_it_bounds_and_nothing_else, .t
     static const char *const gpus[] = {"titanv", "a100", "gv100"};
     for (size_t g = 0; g < sizeof gpus / sizeof *gpus; g++)
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            if (SANITIZED && i % 3 != g) continue;
             const double bound = ratio(parts[i].bound, gpus[g], parts[i].slow),
                          unbound = ratio(parts[i].free, gpus[g], parts[i].slow);
             cr_expect(bound >= 1.5, "%s, %s: %s takes %.2f times as long", gpus[g], parts[i].name,

@@ -11,6 +11,7 @@
 #include "determinism/litmus/litmus.h"
 #include "determinism/orders.h"
 #include "tests/support/random_litmus.h"
+#include "tests/support/support.h"
 
 #include <fnmatch.h>
 #include <stdio.h>
@@ -357,7 +358,7 @@ static uint64_t weak_outcome(const struct litmus *t, const char *shape)
 
 Test(litmus, random_shows_weak_outcomes)
 {
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++) {
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i += THINNED) {
         const char *text = "";
         for (size_t k = 0; k < litmus_shape_count; k++)
             if (!strcmp(litmus_shapes[k].name, shown[i].shape)) text = litmus_shapes[k].text;
@@ -380,7 +381,7 @@ Test(litmus, random_shows_no_forbidden_outcome_of_random_programs)
 {
     static struct axioms_set allowed;
     static struct seen s;
-    const unsigned programs = number_of("HEDDLE_LITMUS_PROGRAMS", 200),
+    const unsigned programs = number_of("HEDDLE_LITMUS_PROGRAMS", 200 / THINNED),
                    launches = number_of("HEDDLE_LITMUS_SEEDS", 50);
     for (unsigned n = 1; n <= programs; n++) {
         char name[32];
@@ -461,6 +462,7 @@ Test(litmus, a_search_shows_exactly_what_two_threads_may, .timeout = 120)
                 char name[LITMUS_NAME];
                 /* Those in shared memory have many runs: all threads store the first zeros. */
                 if (t.threads > 2 || p == LITMUS_PAIRS || (p == LITMUS_SHARED && v > 1)) continue;
+                if (SANITIZED && (i + (size_t)v) % THINNED) continue;
                 litmus_name(name, i, (enum litmus_variant)v, (enum litmus_placement)p);
                 cr_assert(axioms_allowed(&t, AXIOMS_PTX, &allowed));
                 cr_expect(search(&t, 100000, &found), "%s: too many runs", name);
