@@ -40,7 +40,7 @@ void bench_native(int k)
     case BFS: native_bfs(next_level, level, first, edges, NODES); break;
     case HISTOGRAM: native_histogram(bins, bytes, sizeof bytes); break;
     case CRYPTO: native_crypto(words, N / 4, ROUNDS); break;
-    default: native_strided(words, N, 33, N / 16);
+    default: native_of_strided(words, N, 33, N / 16);
     }
 }
 

@@ -76,7 +76,7 @@ void native_crypto(unsigned *data, unsigned n, int rounds)
     }
 }
 
-void native_strided(unsigned *out, unsigned n, unsigned stride, unsigned threads)
+void native_of_strided(unsigned *out, unsigned n, unsigned stride, unsigned threads)
 {
     for (unsigned i = 0; i < threads; i++)
         for (unsigned k = 0; k < 16; k++) out[(i * stride + k) % n] = i + k;

@@ -9,6 +9,6 @@ void native_bfs(unsigned *next, const unsigned *level, const unsigned *first, co
                 unsigned n);
 void native_histogram(unsigned *out, const unsigned char *in, unsigned n);
 void native_crypto(unsigned *data, unsigned n, int rounds);
-void native_strided(unsigned *out, unsigned n, unsigned stride, unsigned threads);
+void native_of_strided(unsigned *out, unsigned n, unsigned stride, unsigned threads);
 
 #endif
