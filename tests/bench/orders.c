@@ -2,6 +2,7 @@
  *
  *     orders [NAME-OF-A-ROW-OR-"" [WORKLOAD-OR-"" [RUNS [SIZE]]]]
  *
+ * A row is named as the table names it, or is an order with options (dab:scheduler=srr).
  * Every workload (small, or of SIZE) and the seven kernels of bench.ptx run natively and as each row says, in turns, on one
  * host thread; of each the fastest of RUNS counts. Printed are how many times longer it took than natively:
  * geometric mean and worst; of tracing and of estimates also how many times longer than counting alone. */
@@ -154,6 +155,15 @@ static void print_row(const struct row *r, unsigned works)
                r->worst_at);
 }
 
+static void add_order(const char *name)
+{
+    char *why = NULL;
+    struct orders *o = orders_new(name, 1, &why);
+    if (o) add_row((struct row){.name = name, .order = orders_get(o), .owner = o});
+    else if (strchr(name, ':')) fprintf(stderr, "%s\n", why);
+    free(why);
+}
+
 int main(int argc, char **argv)
 {
     const char *only_row = argc > 1 && *argv[1] ? argv[1] : NULL,
@@ -167,13 +177,8 @@ int main(int argc, char **argv)
     add_row((struct row){.name = "one warp at a time", .group = 1});
     add_row((struct row){.name = "atomics and syncs", .order = &deaf});
     add_row((struct row){.name = "all accesses", .order = &listener});
-    for (size_t i = 0; order_kind_at(i); i++) {
-        const char *name = order_kind_at(i)->name;
-        char *why = NULL;
-        struct orders *o = orders_new(name, 1, &why);
-        if (o) add_row((struct row){.name = name, .order = orders_get(o), .owner = o});
-        free(why);
-    }
+    for (size_t i = 0; order_kind_at(i); i++) add_order(order_kind_at(i)->name);
+    if (only_row && strchr(only_row, ':')) add_order(only_row);
     add_row((struct row){.name = "race", .checks = EMU_CHECK_RACE});
     add_row((struct row){.name = "atomicity", .checks = EMU_CHECK_ATOMICITY});
     add_row((struct row){.name = "counts", .counts = true});
