@@ -533,8 +533,14 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
         wake_mbarrier_waiters(d);
     d->waits.woke_in_pick = wake_deferred(d); /* comes behind those of this list */
     if (is_strict(d)) {
-        d->adversary.burst = (uint32_t)rng_next(&d->adversary.random);
-        return dab_pick_strict(d, ready);
+        if (!d->adversary.bias_draws--) {
+            const uint64_t random = rng_next(&d->adversary.random);
+            d->adversary.bias_draws = random % MOST_BIAS_DRAWS;
+            d->adversary.bias = random >> 8 & 3;
+            d->adversary.burst = (uint32_t)(random >> 32);
+        }
+        if (!d->adversary.bias) d->adversary.burst = (uint32_t)rng_next(&d->adversary.random);
+        return dab_pick_strict(d, ready, count);
     }
     if (!d->adversary.bias_draws--) {
         const uint64_t random = rng_next(&d->adversary.random);

@@ -252,8 +252,8 @@ struct dab_adversary { /* what the seed decides */
     uint64_t seed, launches;
     uint64_t random; /* begins anew with each launch: others may go without the order */
     uint32_t burst, bias_draws;
-    uint64_t
-        bias; /* how far from the last of the ready warps the chosen one is, in 2^-32 of them */
+    uint64_t bias; /* how far from the last of the ready warps the chosen one is, in 2^-32 of them.
+               * SRR, GTRR: the scheduler that was picked last is asked first; 0: any */
     uint32_t picks;
     uint32_t window;      /* no CTA begins while so many warps are ready; */
     uint32_t window_ctas; /* drawn anew after so many CTAs */
@@ -340,7 +340,7 @@ void dab_schedulers_flushed(struct dab *d); /* those that waited for it go on */
 bool dab_batches_block(const struct dab *d);
 bool dab_give_up_batches(struct dab *d);
 /* SRR, GTRR: a warp whose turn it is, of those that are ready: its index; negative: none. */
-int dab_pick_strict(struct dab *d, const struct emu_warp *ready);
+int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count);
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 

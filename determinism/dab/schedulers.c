@@ -153,13 +153,21 @@ static bool is_skipped(const struct dab *d, const struct dab_sched *q, const str
            (w->pending && w->why == DAB_BARRIER);
 }
 
-static void next_in_ring(struct dab *d, struct dab_sched *q)
+/* The place of the warp that the turn passes on to. */
+static uint32_t next_in_ring(const struct dab *d, const struct dab_sched *q)
 {
-    q->issued = false;
+    uint32_t turn = q->turn;
     for (uint32_t n = 0; n < q->size; n++) {
-        q->turn = after_in_ring(q, (int32_t)q->turn);
-        if (!is_skipped(d, q, in_ring(d, q, q->turn))) return;
+        turn = after_in_ring(q, (int32_t)turn);
+        if (!is_skipped(d, q, in_ring(d, q, turn))) break;
     }
+    return turn;
+}
+
+static void pass_turn(struct dab_sched *q, uint32_t turn)
+{
+    q->turn = turn;
+    q->issued = false;
 }
 
 static int ready_place(const struct dab *d, const struct dab_warp *w)
@@ -194,13 +202,11 @@ static bool any_ready(const struct dab *d, const struct dab_sched *q)
  * choice. */
 static int pick_in_turn(struct dab *d, struct dab_sched *q, const struct emu_warp *ready)
 {
-    if (q->issued || is_skipped(d, q, in_ring(d, q, q->turn))) {
-        if (!any_ready(d, q)) return -1;
-        next_in_ring(d, q);
-    }
-    const struct dab_warp *w = in_ring(d, q, q->turn);
-    if (batch_state_of(d, q, w) != ACTIVE || w->left_round) return -1;
-    const int i = ready_place(d, w);
+    const bool passes = q->issued || is_skipped(d, q, in_ring(d, q, q->turn));
+    const uint32_t turn = passes ? next_in_ring(d, q) : q->turn;
+    const struct dab_warp *w = in_ring(d, q, turn);
+    const int i = batch_state_of(d, q, w) == ACTIVE && !w->left_round ? ready_place(d, w) : -1;
+    if (passes && (i >= 0 || any_ready(d, q))) pass_turn(q, turn);
     if (i < 0) return -1;
     q->issued = true;
     if (!ready[i].waits) q->skips = 0;
@@ -226,31 +232,32 @@ static int pick_between(struct dab *d, const struct emu_warp *ready, uint32_t fr
         int i = -1;
         if (q->size && advance_batch(d, q))
             i = q->strict ? pick_in_turn(d, q, ready) : pick_greedily(d, q);
-        if (i >= 0) return i;
+        if (i >= 0) {
+            d->adversary.burst = s; /* may go on */
+            return i;
+        }
         d->stuck[s / 64] |= UINT64_C(1) << s % 64;
     }
     return -1;
 }
 
-static void unstick_all(struct dab *d)
+static int pick_from(struct dab *d, const struct emu_warp *ready, uint32_t from)
 {
-    d->stuck_picks = 0;
-    memset(d->stuck, 0, (d->sched_count / 64 + 1) * sizeof *d->stuck);
+    const int i = pick_between(d, ready, from, d->sched_count);
+    return i >= 0 ? i : pick_between(d, ready, 0, from);
 }
 
 /* A scheduler of which no warp can be picked is looked at again when one of its warps has been
  * woken, and now and then: nobody tells of those that wait for something else. */
-int dab_pick_strict(struct dab *d, const struct emu_warp *ready)
+int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count)
 {
     const uint32_t from = d->adversary.burst % d->sched_count;
-    if (++d->stuck_picks == UNSTICK) unstick_all(d);
-    for (int again = 0; again < 2; again++) {
-        int i = pick_between(d, ready, from, d->sched_count);
-        if (i < 0) i = pick_between(d, ready, 0, from);
-        if (i >= 0 || !d->stuck_picks) return i;
-        unstick_all(d);
-    }
-    return -1;
+    const bool all = ++d->stuck_picks == UNSTICK;
+    int i = all ? -1 : pick_from(d, ready, from);
+    if (i >= 0) return i;
+    d->stuck_picks = 0;
+    for (size_t n = 0; n < count; n++) dab_unstick(d, dab_warp(d, &ready[n])->sched);
+    return pick_from(d, ready, from);
 }
 
 /* ---- for all ---------------------------------------------------------------------------------------- */
@@ -391,7 +398,7 @@ static bool skip_strict(struct dab *d, struct dab_sched *q)
     const struct dab_warp *h = in_ring(d, q, q->turn);
     if (!other || h->pending || h->is_full || q->skips >= q->size) return false;
     q->skips++;
-    next_in_ring(d, q);
+    pass_turn(q, next_in_ring(d, q));
     return true;
 }
 
@@ -404,7 +411,6 @@ bool dab_skip_turns(struct dab *d, bool all)
     for (uint32_t s = 0; s < d->sched_count; s++) {
         struct dab_sched *q = &d->scheds[s];
         if (!q->size || !advance_batch(d, q)) continue;
-        dab_unstick(d, s);
         switch (d->options.scheduler) {
         case DAB_GWAT: any |= skip_to_next(d, q, all); break;
         case DAB_GTAR:
@@ -415,13 +421,17 @@ bool dab_skip_turns(struct dab *d, bool all)
             any = true;
             break;
         default:
-            if (q->strict) any |= skip_strict(d, q);
-            else {
+            if (q->strict) {
+                const bool skips = skip_strict(d, q);
+                if (skips) dab_unstick(d, s);
+                any |= skips;
+            } else {
                 bool waits = false;
                 for (uint32_t i = 0; i < q->size; i++)
                     waits |= batch_state_of(d, q, in_ring(d, q, i)) == ACTIVE &&
                              in_ring(d, q, i)->wants;
                 if (waits) begin_strict(d, q);
+                if (waits) dab_unstick(d, s);
                 any |= waits;
             }
         }
