@@ -12,10 +12,10 @@
  * warps run in lockstep, trace_turns.h rearranges what they recorded; programs whose warps can
  * observe their order do not run in lockstep.
  *
- * Not all CTAs are traced. Of a large grid the trace has the CTAs that a few SMs would get if CTAs
- * were dealt round robin (linear index modulo SMs below `sms_traced`), and of these the first ones.
- * The choice depends on the grid alone, so a trace is the same for any number of host threads. Of
- * the other CTAs the trace has those whose warps execute most (`heavy`).
+ * Not all CTAs are traced. Of a large grid the trace has the CTAs that a few SMs get (trace_sm_of is
+ * below `sms_traced`), and of these the first ones. The choice depends on the grid alone, so a trace
+ * is the same for any number of host threads. Of the other CTAs the trace has those whose warps
+ * execute most (`heavy`).
  *
  * A warp's first instructions are traced one by one. After them the trace has *windows*: some
  * instructions in a row that stand for 2^level times as many, at a random place among these. Levels
@@ -148,6 +148,7 @@ struct trace_block {
 
 struct emu_trace {
     uint32_t sms, sms_traced; /* of the launch */
+    uint32_t recorded_sms;    /* sms_traced of the launch; that of a choice of its SMs is less */
     uint32_t cta_count;       /* traced ones, in the order of their linear index */
     const struct trace_cta **ctas;
     uint64_t instructions; /* warp instructions that these stand for */
@@ -167,6 +168,11 @@ struct emu_trace {
     const uint32_t *site_inst; /* by site: its instruction */
     uint32_t inst_count, block_count, site_count, reg_count;
 };
+
+/* The SM of `sms` that a CTA is dealt to, if `sms_traced` are traced: if all are, round robin. If a
+ * part of them is, each round begins at another SM: with a grid that is 16 CTAs wide on 80 SMs, round
+ * robin would give each SM one column of CTAs, and the traced ones the border of a picture. */
+uint32_t trace_sm_of(uint32_t sms, uint32_t sms_traced, uint32_t linear);
 
 /* ---- recording (emu only)
  * ----------------------------------------------------------------------------- */

@@ -120,9 +120,9 @@ static void add_accesses(struct loads *l, struct load *own, const struct timing_
 }
 
 static void add_cta(struct loads *l, const struct timing_machine *m, const struct trace_cta *c,
-                    u32 sms)
+                    u32 sms, u32 sm)
 {
-    const u32 sm = c->linear % sms, before = c->linear / sms * c->warp_count;
+    const u32 before = c->linear / sms * c->warp_count;
     struct load *own = &l->of[sm % l->total];
     for (u32 w = 0; w < c->warp_count; w++) {
         const u64 n = c->warps[w].instructions;
@@ -148,12 +148,12 @@ static void loads_of(struct loads *l, const struct emu_trace *t, const struct ti
     l->seen = timing_calloc(sms, sizeof *l->seen);
     l->schedulers = timing_calloc((size_t)sms * m->schedulers, sizeof *l->schedulers);
     for (u32 k = 0; k < t->cta_count; k++) {
-        const u32 linear = t->ctas[k]->linear;
-        struct load *own = &l->of[linear % sms % total];
-        if (!l->seen[linear % sms]) own->sms++, l->sms++;
-        l->seen[linear % sms] = true;
+        const u32 sm = trace_sm_of(sms, t->recorded_sms, t->ctas[k]->linear);
+        struct load *own = &l->of[sm % total];
+        if (!l->seen[sm]) own->sms++, l->sms++;
+        l->seen[sm] = true;
         own->ctas++, l->ctas++;
-        add_cta(l, m, t->ctas[k], sms);
+        add_cta(l, m, t->ctas[k], sms, sm);
     }
     l->count = l->sms < l->total ? l->sms : l->total;
     l->share_dram = t->sms_traced < t->sms ? t->sms : l->sms;
@@ -366,8 +366,10 @@ static void keep_taken(struct sample *s, const struct loads *l)
     const struct emu_trace *t = &s->trace;
     u32 n = 0;
     s->list = timing_calloc(t->cta_count, sizeof(struct trace_cta *));
-    for (u32 k = 0; k < t->cta_count; k++)
-        if (l->of[t->ctas[k]->linear % t->sms % l->total].taken) s->list[n++] = t->ctas[k];
+    for (u32 k = 0; k < t->cta_count; k++) {
+        const u32 sm = trace_sm_of(t->sms, t->recorded_sms, t->ctas[k]->linear);
+        if (l->of[sm % l->total].taken) s->list[n++] = t->ctas[k];
+    }
     s->trace.ctas = s->list;
     s->trace.cta_count = n;
     s->trace.sms_traced = 0;

@@ -116,7 +116,9 @@ void time_lapse_begin(struct timing *c)
     l->slot_cta = timing_calloc((size_t)c->sms * c->slots, sizeof *l->slot_cta);
     l->sm_names = timing_calloc(c->sms, sizeof *l->sm_names);
     for (u32 sm = 0; sm < c->sms; sm++)
-        l->sm_names[sm] = sm < c->t->cta_count ? c->t->ctas[sm]->linear % c->t->sms : sm;
+        l->sm_names[sm] = sm < c->t->cta_count
+                              ? trace_sm_of(c->t->sms, c->t->recorded_sms, c->t->ctas[sm]->linear)
+                              : sm;
 }
 
 void time_lapse_part(struct timing *c, u32 scheduler, enum timing_part part, double begin,

@@ -40,6 +40,28 @@ void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine
     t->most = most > LEAST ? (u32)most : LEAST;
 }
 
+static u32 common_divisor(u32 a, u32 b)
+{
+    while (b) {
+        const u32 rest = a % b;
+        a = b, b = rest;
+    }
+    return a;
+}
+
+/* In so many rounds as it takes until each place of a round was a traced SM's, all are once, in an order that has no
+ * regular steps: multiples of about 5/8 of them. Then that begins again elsewhere, by a hash ("lowbias32": Wellons,
+ * "Prospecting for Hash Functions", 2018). */
+u32 trace_sm_of(u32 sms, u32 sms_traced, u32 linear)
+{
+    const u32 round = linear / sms, all = sms / (sms_traced ? sms_traced : sms);
+    if (!sms_traced || sms_traced >= sms) return linear % sms;
+    u32 step = all * 5 / 8 + 1, x = round / all;
+    while (common_divisor(step, all) != 1) step++;
+    x ^= x >> 16, x *= 0x7feb352du, x ^= x >> 15, x *= 0x846ca68bu, x ^= x >> 16;
+    return (linear % sms + round % all * step % all * sms_traced + x % sms) % sms;
+}
+
 void trace_arena_begin(struct trace_arena *a, struct cta_arena *cta_arena)
 {
     *a = (struct trace_arena){.cta_arena = cta_arena};
@@ -102,7 +124,8 @@ void trace_reserve_lines(struct trace_cta *c, uint32_t count)
 
 struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear)
 {
-    const bool late = linear >= t->ctas_traced || linear % m->sms >= t->sms_traced;
+    const bool late = linear >= t->ctas_traced ||
+                      trace_sm_of(m->sms, t->sms_traced, linear) >= t->sms_traced;
     if (late && !t->windows) return NULL;
     const size_t warps = m->warps_per_cta * sizeof(struct trace_warp);
     size_t size = sizeof(struct trace_cta) + warps;
@@ -320,6 +343,7 @@ struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_m
     out->polls = m->program->traced->polls;
     out->sms = m->sms;
     out->sms_traced = t->sms_traced;
+    out->recorded_sms = t->sms_traced;
     out->cta_count = count;
     out->ctas = list;
     const struct trace_code *code = m->program->traced;

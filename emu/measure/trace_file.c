@@ -455,6 +455,7 @@ static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *c
     out->instructions = list;
     t->sms = get_below(c, 1024);
     t->sms_traced = get_below(c, t->sms);
+    t->recorded_sms = t->sms_traced;
     t->instructions = get_number(c);
     t->recorded = get_number(c);
     t->cut = get_below(c, 1);

@@ -114,6 +114,35 @@ Test(imbalance, warps_with_barriers_are_executed_to_their_end)
     kernel_free(&k);
 }
 
+/* Of a grid that is 16 CTAs wide, those of column q load 16 lines from memory, each thread its own and one after the other,
+ * the others compute. */
+static const char one_column_loads[] =
+    ".reg .u64 %a, %b; .reg .u32 %t, %c, %n, %q, %i, %v; .reg .pred %p;"
+    "ld.param.u64 %a, [p]; ld.param.u32 %q, [q]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x;"
+    "mov.u32 %n, %ntid.x; mad.lo.u32 %n, %c, %n, %t; and.b32 %n, %n, 0x3ffff; mul.wide.u32 %b, %n, 32;"
+    "add.u64 %a, %a, %b; mov.u32 %i, 0; mov.u32 %v, %t; and.b32 %c, %c, 15; setp.ne.u32 %p, %c, %q;"
+    "@%p bra C; L: ld.global.cg.u32 %v, [%a]; and.b32 %v, %v, 0; cvt.u64.u32 %b, %v;"
+    "add.u64 %a, %a, %b; add.u64 %a, %a, 8388608; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 15; @%p bra L; bra E;"
+    "C: mad.lo.u32 %v, %v, %v, %i; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 16; @%p bra C;"
+    "E: st.global.u32 [%a], %v; ret;";
+
+/* All columns are alike but for the one, whichever it is; 80 SMs are a multiple of 16. A sixteenth of about 120 traced CTAs
+ * is 7 or 8 of them: one more or less changes what they take by a seventh. */
+Test(imbalance, which_column_of_a_grid_is_long_makes_no_difference)
+{
+    static const char *const names[] = {"titanv", "a100"};
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        struct kernel k = kernel_new(one_column_loads, emu_gpu_find(names[g]));
+        double least = HUGE_VAL, most = 0;
+        for (uint64_t column = 0; column < 16; column += 3) {
+            const double took = cycles(&k, 16 * 80, 256, 0, column);
+            least = fmin(least, took), most = fmax(most, took);
+        }
+        cr_expect(most <= 1.2 * least, "%s: %g to %g cycles", names[g], least, most);
+        kernel_free(&k);
+    }
+}
+
 /* Each thread of q adds 4 times to one word. A slice carries out one lane's addition after another. */
 static const char one_hot_word[] = ".reg .u64 %a; ld.param.u64 %a, [p];"
                                    "red.global.add.u32 [%a], 1; red.global.add.u32 [%a], 1;"
