@@ -108,6 +108,7 @@ static CUresult take(struct CUctx_st *c, struct CUmemPoolHandle_st *p, size_t si
     CUresult r = allocation_new(c, kinds[p->place], size, NULL, call, &a);
     if (r != CUDA_SUCCESS) return r;
     a->pool = p;
+    emu_set_access(driver.emu, a->address, p->device != CU_MEM_ACCESS_FLAGS_PROT_NONE);
     *address = a->address;
     if (units(p->used + size) > p->held) hold(p, units(p->used + size));
     use(p, p->used + size);
@@ -298,6 +299,13 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *list, size
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) r = check_access(pool, &list[i]);
     for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
         if (!of_host(&list[i].location)) pool->device = list[i].flags;
+    if (r == CUDA_SUCCESS && pool->place == POOL_HOST) {
+        queue_settle();
+        for (size_t i = 0; i < driver.memory.count; i++)
+            if (driver.memory.allocations[i].pool == pool)
+                emu_set_access(driver.emu, driver.memory.allocations[i].address,
+                               pool->device != CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    }
     return driver_end(r);
 }
 

@@ -125,6 +125,8 @@ bool emu_release(struct emu *e, uint64_t address);
 bool emu_release_by(struct emu *e, uint64_t address,
                     const char *by); /* by: as `name`, "cudaFree #2" */
 
+/* Whether kernels may access shared memory that begins at `address`; at first they may. */
+void emu_set_access(struct emu *e, uint64_t address, bool access);
 /* Reserved addresses without memory (emu/memory.h); emu_map backs parts of them with host
  * memory. */
 uint64_t emu_reserve(struct emu *e, uint64_t size, uint64_t align, uint64_t at, const char *name);

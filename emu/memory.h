@@ -62,6 +62,7 @@ struct mem_block { /* one allocation or variable; released ones are kept for rep
     uint32_t serial;     /* counts allocations from 1 */
     bool constant, live, variable;
     bool read_only; /* of mapped memory: neither the guest nor a copy may write */
+    bool host_only; /* of memory that the host shares: the guest has no access */
 };
 
 struct mem; /* the global memory of a device */
@@ -90,6 +91,8 @@ bool mem_unify(struct mem *m);
 /* As mem_alloc, of zeroed memory that the host may use, too, at mem_block.host: that is the address
  * itself unless the host has something else there. All of it counts as written. */
 uint64_t mem_alloc_shared(struct mem *m, uint64_t size, const char *name, bool variable);
+/* Whether the guest may access the live block that begins at `address`; at first it may. Not while the guest runs. */
+void mem_set_guest_access(struct mem *m, uint64_t address, bool access);
 /* A device address for host memory, which must stay there until the address is released. It has the
  * same offset in a page of 4096 bytes as `host`. All bytes count as written. */
 uint64_t mem_adopt(struct mem *m, void *host, uint64_t size, const char *name);

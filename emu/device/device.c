@@ -173,6 +173,11 @@ bool emu_unreserve(struct emu *e, uint64_t address)
     return mem_release(e->mem, address);
 }
 
+void emu_set_access(struct emu *e, uint64_t address, bool access)
+{
+    mem_set_guest_access(e->mem, address, access);
+}
+
 bool emu_map(struct emu *e, uint64_t address, void *host, uint64_t size, bool read_only,
              const char *name)
 {

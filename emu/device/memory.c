@@ -53,6 +53,7 @@ struct mem {
     uint32_t serial;
     struct mem_block *released; /* ring of the last ones */
     size_t released_count;      /* ever; the last is at (released_count - 1) % RELEASED_KEPT */
+    uint64_t changed_access;    /* calls of mem_set_guest_access that changed something */
     uint8_t *written;           /* NULL: not tracked */
     uint8_t *pattern;           /* of memory that nothing wrote; NULL: it begins as zeros */
     uint64_t seed;              /* of `pattern` */
@@ -607,9 +608,18 @@ const struct mem_block *mem_find(const struct mem *m, uint64_t address, uint64_t
     return offset <= n->block.size && size <= n->block.size - offset ? &n->block : NULL;
 }
 
+void mem_set_guest_access(struct mem *m, uint64_t address, bool access)
+{
+    struct node *n = m->root;
+    while (n && n->block.address != address) n = address < n->block.address ? n->left : n->right;
+    if (!n || n->block.host_only == !access) return;
+    n->block.host_only = !access;
+    m->changed_access++;
+}
+
 uint64_t mem_releases(const struct mem *m)
 {
-    return m->released_count;
+    return m->released_count + m->changed_access; /* who has found a block looks again */
 }
 
 const struct mem_block *mem_near(const struct mem *m, uint64_t address)

@@ -33,7 +33,7 @@ bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, 
         v->space != PTX_SPACE_CONST)
         return false;
     const struct mem_block *b = mem_find(g->worker->machine->mem, address, 1);
-    if (!b || (write && (b->constant || b->read_only))) return false;
+    if (!b || b->host_only || (write && (b->constant || b->read_only))) return false;
     const struct speculation *const s = g->worker->machine->speculation;
     if (s && s->allocation_found) s->allocation_found(g, in, b, write);
     if (g->worker->combine) combine_found(g->worker, in, b);
@@ -111,6 +111,11 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
     case PTX_SPACE_GLOBAL: {
         const struct mem_block *b = mem_find(m->mem, address, size);
         if (!b) return outside(g, in, w, lane, space, address, size, write, 0, r);
+        if (b->host_only)
+            return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
+                         "%s of %u bytes at 0x%llx, memory of the host to which the device has no "
+                         "access",
+                         write ? "write" : "read", size, (unsigned long long)address);
         if (write && (b->constant || b->read_only)) {
             return wrong(g, in, EMU_READ_ONLY, w, lane, address, size, r, "write to %s memory",
                          b->constant ? "constant" : "read-only");

@@ -273,7 +273,7 @@ struct tagged_allocation *tagged_find(struct conflict_free *p, u32 site, u64 add
     struct tagged_allocation *b = p->of_site[site];
     if (b && address >= b->low && address <= b->high - size) return b;
     const struct mem_block *m = mem_find(p->m->mem, address, size);
-    if (!m || (write && (m->constant || m->read_only))) return NULL;
+    if (!m || m->host_only || (write && (m->constant || m->read_only))) return NULL;
     return p->of_site[site] = allocation_of(p, m);
 }
 

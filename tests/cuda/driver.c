@@ -1124,7 +1124,10 @@ Test(driver, pools_of_the_host_and_wrong_ones, .init = start, .fini = stop)
     CUmemoryPool pool, other, device;
     CUmemAccess_flags flags;
     CUdeviceptr p;
+    const CUmemAccessDesc granted = {{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                     CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemPoolSetAccess(pool, &granted, 1));
     OK(cuMemAllocFromPoolAsync(&p, 32, pool, NULL));
     host_of(p)[0] = 5;
     add_10(p, p);

@@ -161,6 +161,59 @@ Test(driver_contexts, pools_of_the_host_grant_access, .init = start, .fini = sto
     IS(cuMemPoolCreate(&pool, &props), CUDA_ERROR_INVALID_VALUE);
 }
 
+/* One launch, in a context of its own, which a fault breaks. */
+static CUresult add_1(CUdeviceptr p, uint32_t count)
+{
+    CUcontext c;
+    CUmodule m;
+    CUfunction f;
+    uint32_t k = 1;
+    CUresult r = CUDA_SUCCESS;
+    OK(cuCtxCreate(&c, NULL, 0, 0));
+    OK(cuModuleLoadData(&m, ptx));
+    OK(cuModuleGetFunction(&f, m, "add"));
+    for (uint32_t i = 0; r == CUDA_SUCCESS && i < count; i++) {
+        r = cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p, &k}, NULL);
+        if (r == CUDA_SUCCESS) r = cuCtxSynchronize();
+    }
+    OK(cuCtxDestroy(c));
+    return r;
+}
+
+Test(driver_contexts, kernels_reach_pools_of_the_host_that_grant_it, .init = start, .fini = stop)
+{
+    CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                            .location = {CU_MEM_LOCATION_TYPE_HOST, 0}};
+    CUmemAccessDesc d = {{CU_MEM_LOCATION_TYPE_DEVICE, 0}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemoryPool pool, other;
+    CUdeviceptr p, q, later, device;
+    void *host;
+    uint32_t got = 0;
+    OK(cuMemPoolCreate(&pool, &props));
+    OK(cuMemPoolCreate(&other, &props));
+    OK(cuMemAllocFromPoolAsync(&p, 4, pool, NULL));
+    OK(cuMemAllocFromPoolAsync(&q, 4, other, NULL));
+    OK(cuMemAlloc(&device, 4));
+    OK(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p));
+    *(uint32_t *)host = 5;
+    IS(add_1(p, 1), CUDA_ERROR_ILLEGAL_ADDRESS);
+    cr_expect_eq(*(uint32_t *)host, 5);
+    OK(cuMemcpyHtoD(device, host, 4)); /* it is memory of the host all the same */
+    OK(cuMemcpyDtoH(&got, device, 4));
+    cr_expect_eq(got, 5);
+    OK(cuMemPoolSetAccess(pool, &d, 1));
+    OK(cuMemAllocFromPoolAsync(&later, 4, pool, NULL));
+    IS(add_1(p, 3), CUDA_SUCCESS);
+    IS(add_1(later, 1), CUDA_SUCCESS);
+    cr_expect_eq(*(uint32_t *)host, 8);
+    IS(add_1(q, 1), CUDA_ERROR_ILLEGAL_ADDRESS); /* of another pool */
+    d.flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    OK(cuMemPoolSetAccess(pool, &d, 1));
+    IS(add_1(p, 1), CUDA_ERROR_ILLEGAL_ADDRESS);
+    IS(add_1(later, 1), CUDA_ERROR_ILLEGAL_ADDRESS);
+    cr_expect_eq(*(uint32_t *)host, 8);
+}
+
 /* The types of cudaTypedefs.h for CUDA 12.8. */
 typedef CUresult batch_v12080(CUdeviceptr *, CUdeviceptr *, size_t *, size_t, CUmemcpyAttributes *,
                               size_t *, size_t, size_t *, CUstream);
