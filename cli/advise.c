@@ -65,6 +65,7 @@ static int run_and_read(struct estimate_call *c, struct advices *a)
     if (file < 0) return usage_error("advise", "cannot write '%s': %s", path, strerror(errno));
     (void)close(file);
     c->traces = path;
+    c->traces_only = true;
     int status = estimate_run(c, c->gpus[0], "native", &unused);
     if (status == EXIT_FINE) status = read_file(path, a);
     (void)unlink(path);

@@ -298,6 +298,16 @@ static void restore_signals(const struct signals *before)
     (void)sigaction(SIGHUP, &before->hang_up, NULL);
 }
 
+/* Each process has a timeline of its own, which ends with EVENT_TIMELINE. */
+static void add_operation(struct estimate_call *c, struct estimates *e,
+                          const struct event_operation *o)
+{
+    if (e->timeline.seconds > 0) return;
+    e->operations = arena_grow(c->arena, e->operations, e->operation_count, &e->operation_cap,
+                               e->operation_count + 1, sizeof *e->operations);
+    e->operations[e->operation_count++] = *o;
+}
+
 /* Adds the estimates behind the first `skip` bytes of events. Returns how many bytes of them are complete events. */
 static uint64_t read_events(struct estimate_call *c, const struct event_stream *events,
                             uint64_t skip, struct estimates *e)
@@ -308,6 +318,7 @@ static uint64_t read_events(struct estimate_call *c, const struct event_stream *
     for (struct event ev; event_next(&r, &ev);)
         if (ev.kind == EVENT_ESTIMATE) add(c, e, &ev.estimate);
         else if (ev.kind == EVENT_TIMELINE) add_timeline(&e->timeline, &ev.timeline);
+        else if (ev.kind == EVENT_OPERATION) add_operation(c, e, &ev.operation);
         else if (ev.kind == EVENT_FIDELITY && e->fidelity)
             emu_fidelity_add_line(e->fidelity, &ev.fidelity);
     buf_free(&bytes);
@@ -420,7 +431,9 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
         return usage_error(c->command, "cannot keep the input: %s", strerror(errno));
     struct event_stream *events = event_stream_new();
     if (!events) return usage_error(c->command, "no memory: %s", strerror(errno));
-    event_stream_want(events, EVENTS_ESTIMATES | (c->fidelity ? EVENTS_FIDELITY : 0u));
+    event_stream_want(events, (c->traces_only ? EVENTS_TRACES : EVENTS_ESTIMATES) |
+                                  (c->operations ? EVENTS_OPERATIONS : 0u) |
+                                  (c->fidelity ? EVENTS_FIDELITY : 0u));
     if (c->fidelity) e->fidelity = emu_fidelity_new();
     size_t g = 0;
     while (c->gpus[g] != gpu) g++;
@@ -443,15 +456,17 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     restore_signals(&before);
     event_stream_close(events);
     if (child < 0) return usage_error(c->command, "cannot start another process");
-    if (c->index && !trace_add_index(c->command, c->traces)) return EXIT_INPUT;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE && !e->count) {
+    size_t launches = e->count;
+    if (c->index && !trace_add_index(c->command, c->traces, &launches)) return EXIT_INPUT;
+    const bool any = launches || (c->traces_only && !c->index); /* else its reader says so */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE && !any) {
         fprintf(stderr,
                 "heddle %s: no launch could be estimated: there was none, or it was not "
                 "traced (checks that watch leave no trace)\n",
                 c->command);
         return EXIT_INPUT;
     }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAULT && e->count && goes_on(c)) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAULT && any && goes_on(c)) {
         fprintf(
             stderr,
             "heddle %s: the run had faults or findings; wrong loads and stores are estimated as if "

@@ -27,7 +27,10 @@ struct estimates { /* of the target on one GPU, under one order */
     struct launch_estimate total;   /* sums; without kernel, grid and block */
     struct emu_fidelity *fidelity;  /* NULL: not asked for */
     struct event_timeline timeline; /* of CUDA programs, summed over processes */
-    bool partial;                   /* the target failed: these are the launches before */
+    /* With estimate_call.operations, of the first process that ends; launch n of them is list[n]. */
+    struct event_operation *operations;
+    size_t operation_count, operation_cap;
+    bool partial; /* the target failed: these are the launches before */
 };
 
 struct estimate_call {
@@ -45,8 +48,11 @@ struct estimate_call {
     const char *coefficients; /* a file of them (model/timing_file.h); NULL: those built in */
     bool fidelity;            /* it is asked for */
     const char *traces;       /* a file to which the launches' traces are added; NULL: none */
-    bool index;               /* an index is added to it (emu/trace_file.h); it is a new file */
-    int target;               /* which of the words it is */
+    /* Only `traces` are wanted. (CUDA programs are estimated nevertheless: their events have the estimate's times.) */
+    bool traces_only;
+    bool operations; /* those of CUDA programs over time are wanted */
+    bool index;      /* an index is added to it (emu/trace_file.h); it is a new file */
+    int target;      /* which of the words it is */
     /* Called as soon as a launch of a running target has been estimated. NULL: not called. */
     void (*each)(const struct estimates *e, size_t launch);
     FILE *input; /* of a target '-': what came on standard input, for each run; NULL */

@@ -3,11 +3,33 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "emu/trace_file.h"
+#include "session/event_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+/* When launch `number` begins. false: no timeline has it. */
+static bool begin_of(const struct lapse_source *run, uint32_t number, double *begin)
+{
+    for (size_t i = 0, n = 0; i < run->operation_count; i++)
+        if (run->operations[i].kind == OPERATION_LAUNCH && n++ == number)
+            return *begin = run->operations[i].begin, true;
+    return false;
+}
+
+void lapse_operation_name(const struct lapse_source *run, const struct event_operation *o,
+                          size_t launches, char *name, size_t size)
+{
+    static const char *const names[OPERATION_KINDS] = {"launch", "fill or copy inside the device",
+                                                       "copy to the device", "copy to the host",
+                                                       "wait"};
+    if (o->kind == OPERATION_LAUNCH && launches < run->launch_count)
+        (void)snprintf(name, size, "%s", run->launches[launches].kernel);
+    else if (!o->bytes) (void)snprintf(name, size, "%s", names[o->kind]);
+    else (void)snprintf(name, size, "%s, %" PRIu64 " bytes", names[o->kind], o->bytes);
+}
 
 static bool one_launch(struct lapse_launch *l, const struct lapse_sink *const *sinks, size_t count)
 {
@@ -19,6 +41,7 @@ static bool one_launch(struct lapse_launch *l, const struct lapse_sink *const *s
     for (size_t i = 0; ok && i < count; i++)
         if (sinks[i]->launch) sinks[i]->launch(sinks[i]->self, l);
     if (ok) l->begin += estimate.seconds, l->number++;
+    (void)begin_of(l->run, l->number, &l->begin);
     l->estimate = NULL, l->lapse = NULL, l->whole = NULL;
     time_lapse_free(&lapse);
     return ok;
@@ -32,6 +55,7 @@ const char *lapse_read(const struct lapse_source *run, const struct lapse_sink *
     struct arena *arena = arena_new();
     struct trace_file in = {.file = f, .arena = arena};
     struct lapse_launch l = {.run = run};
+    (void)begin_of(run, 0, &l.begin);
     for (size_t i = 0; i < count; i++)
         if (sinks[i]->begin) sinks[i]->begin(sinks[i]->self, run);
     while ((l.counts = trace_file_next(&in))) (void)one_launch(&l, sinks, count);

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 struct buf;
+struct event_operation;
 
 struct lapse_source {  /* a run: the target on one GPU, under one order */
     const char *trace; /* path */
@@ -27,6 +28,11 @@ struct lapse_source {  /* a run: the target on one GPU, under one order */
     bool all_sms;    /* no SMs stand for others */
     bool issues;     /* each issue of each warp is wanted */
     uint32_t number; /* of the run, from 0 */
+    /* Of a CUDA program: what its host, streams and copies did (session/event_stream.h); else NULL, 0. */
+    const struct event_operation *operations;
+    size_t operation_count;
+    const struct launch_estimate *launches; /* of them, in their order */
+    size_t launch_count;
 };
 
 struct lapse_launch {
@@ -36,7 +42,8 @@ struct lapse_launch {
     const struct launch_estimate *estimate;
     const struct time_lapse *lapse;
     const struct lapse_whole *whole;
-    double begin; /* seconds, of the estimates of the launches before */
+    /* Seconds: when it begins on the timeline of the operations; without one the sum of the launches before. */
+    double begin;
 };
 
 struct lapse_sink { /* an output; any function may be NULL */
@@ -50,6 +57,9 @@ struct lapse_sink { /* an output; any function may be NULL */
 const char *lapse_read(const struct lapse_source *run, const struct lapse_sink *const *sinks,
                        size_t count, size_t *launches);
 
+/* "copy to the device, 4096 bytes"; of a launch its kernel. `launches`: how many there were before. */
+void lapse_operation_name(const struct lapse_source *run, const struct event_operation *o,
+                          size_t launches, char *name, size_t size);
 /* Cycles as text, exactly: a whole number, or with as many digits as ticks have. */
 void lapse_put_ticks(struct buf *out, uint64_t ticks);
 /* Text as JSON, with quotes; also '<', '>' and '&' are escaped, so that it may stand in HTML. */

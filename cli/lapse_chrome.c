@@ -3,10 +3,11 @@
 #include "cli/lapse_outputs.h"
 
 #include "base/buf.h"
+#include "session/event_stream.h"
 
 #include <inttypes.h>
 
-enum { LAUNCHES = 1, MODES, SLOTS = 16 };
+enum { LAUNCHES = 1, MODES, HOST = 8, TO_DEVICE, TO_HOST, SLOTS = 16, STREAMS = 1 << 24 };
 
 static void put_item(struct lapse_file *f, struct buf *b)
 {
@@ -83,6 +84,56 @@ static void launch(void *self, const struct lapse_launch *l)
     put_counters(f, l);
 }
 
+static void put_operation(struct lapse_file *f, const struct lapse_source *run, uint32_t thread,
+                          const struct event_operation *o, const char *name)
+{
+    struct buf b = {0};
+    buf_puts(&b, "{\"ph\":\"X\",\"name\":");
+    lapse_put_json(&b, name);
+    buf_printf(&b, ",\"pid\":%u,\"tid\":%u,\"ts\":%.4f,\"dur\":%.4f}", run->number + 1, thread,
+               o->begin * 1e6, (o->end - o->begin) * 1e6);
+    put_item(f, &b);
+}
+
+/* What the host submits, as a mark. */
+static void put_submission(struct lapse_file *f, const struct lapse_source *run,
+                           const struct event_operation *o, const char *name)
+{
+    struct buf b = {0};
+    buf_puts(&b, "{\"ph\":\"i\",\"s\":\"t\",\"name\":");
+    lapse_put_json(&b, name);
+    buf_printf(&b, ",\"pid\":%u,\"tid\":%u,\"ts\":%.4f}", run->number + 1, HOST,
+               o->submitted * 1e6);
+    put_item(f, &b);
+}
+
+static void put_operations(struct lapse_file *f, const struct lapse_source *run)
+{
+    uint64_t described = 0; /* streams below 64 */
+    size_t launches = 0;
+    put_name(f, run, "thread_name", HOST, "host");
+    put_name(f, run, "thread_name", TO_DEVICE, "copies to the device");
+    put_name(f, run, "thread_name", TO_HOST, "copies to the host");
+    for (size_t i = 0; i < run->operation_count; i++) {
+        const struct event_operation *o = &run->operations[i];
+        char stream[40], name[80];
+        lapse_operation_name(run, o, launches, name, sizeof name);
+        launches += o->kind == OPERATION_LAUNCH;
+        if (o->kind == OPERATION_WAIT) {
+            put_operation(f, run, HOST, o, name);
+            continue;
+        }
+        snprintf(stream, sizeof stream, o->stream ? "stream %u" : "default stream", o->stream);
+        if (o->stream >= 64 || !(described >> o->stream & 1))
+            put_name(f, run, "thread_name", STREAMS + o->stream, stream);
+        if (o->stream < 64) described |= UINT64_C(1) << o->stream;
+        put_submission(f, run, o, name);
+        put_operation(f, run, STREAMS + o->stream, o, name);
+        if (o->kind == OPERATION_TO_DEVICE) put_operation(f, run, TO_DEVICE, o, name);
+        if (o->kind == OPERATION_TO_HOST) put_operation(f, run, TO_HOST, o, name);
+    }
+}
+
 static void begin(void *self, const struct lapse_source *run)
 {
     struct lapse_file *f = self;
@@ -92,6 +143,7 @@ static void begin(void *self, const struct lapse_source *run)
     put_name(f, run, "process_name", 0, name);
     put_name(f, run, "thread_name", LAUNCHES, "launches");
     put_name(f, run, "thread_name", MODES, "modes");
+    if (run->operation_count) put_operations(f, run);
 }
 
 struct lapse_sink lapse_chrome(struct lapse_file *f)

@@ -2,10 +2,12 @@
  *
  * Field numbers are those of Perfetto's trace_packet.proto, track_event.proto and track_descriptor.proto (perfetto.dev,
  * "Synthetic track events"). A run is a process. Its threads are the launches, the modes of the order, and each slot
- * of each SM for CTAs; its counters are means of intervals. Time is in nanoseconds of estimated time, rounded. */
+ * of each SM for CTAs; its counters are means of intervals. Of CUDA programs there are the host, each stream, and the copies
+ * of each direction, too. Time is in nanoseconds of estimated time, rounded. */
 #include "cli/lapse_outputs.h"
 
 #include "base/buf.h"
+#include "session/event_stream.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -34,8 +36,18 @@ enum { /* field numbers */
        EVENT_DOUBLE = 44,
        EVENT_FLOW = 47
 };
-enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
-enum { TRACK_PROCESS, TRACK_LAUNCHES, TRACK_MODES, TRACK_COUNTERS, TRACK_SLOTS = 16 };
+enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
+enum {
+    TRACK_PROCESS,
+    TRACK_LAUNCHES,
+    TRACK_MODES,
+    TRACK_COUNTERS,
+    TRACK_HOST = 8,
+    TRACK_TO_DEVICE,
+    TRACK_TO_HOST,
+    TRACK_SLOTS = 16,
+    TRACK_STREAMS = 1 << 24
+};
 
 /* ---- protobuf ------------------------------------------------------------------------------------------------- */
 
@@ -138,6 +150,18 @@ static void put_event(struct lapse_file *f, uint64_t when, int type, uint64_t tr
     put_packet(f, &packet);
 }
 
+static uint64_t rounded(double seconds)
+{
+    return (uint64_t)(seconds * 1e9 + 0.5);
+}
+
+static void put_operation(struct lapse_file *f, const struct lapse_source *run, uint32_t which,
+                          const struct event_operation *o, const char *name, uint64_t flow)
+{
+    put_event(f, rounded(o->begin), SLICE_BEGIN, track_of(run, which), name, 0, flow);
+    put_event(f, rounded(o->end), SLICE_END, track_of(run, which), NULL, 0, 0);
+}
+
 static void put_slice(struct lapse_file *f, const struct lapse_launch *l, uint32_t which,
                       const char *name, double begin, double end, uint64_t flow)
 {
@@ -206,6 +230,38 @@ static void launch(void *self, const struct lapse_launch *l)
     put_counters(f, l);
 }
 
+/* The host's submissions and waits, each stream, and the copies of each direction. An arrow goes from the submission to the
+ * operation. */
+static void put_operations(struct lapse_file *f, const struct lapse_source *run)
+{
+    char name[80];
+    uint64_t described = 0; /* streams below 64 */
+    size_t launches = 0;
+    describe(f, run, TRACK_HOST, "host", NULL);
+    describe(f, run, TRACK_TO_DEVICE, "copies to the device", NULL);
+    describe(f, run, TRACK_TO_HOST, "copies to the host", NULL);
+    for (size_t i = 0; i < run->operation_count; i++) {
+        const struct event_operation *o = &run->operations[i];
+        const uint64_t flow = track_of(run, TRACK_HOST) ^ (uint64_t)(i + 1) << 40;
+        lapse_operation_name(run, o, launches, name, sizeof name);
+        launches += o->kind == OPERATION_LAUNCH;
+        if (o->kind == OPERATION_WAIT) {
+            put_operation(f, run, TRACK_HOST, o, name, 0);
+            continue;
+        }
+        put_event(f, rounded(o->submitted), INSTANT, track_of(run, TRACK_HOST), name, 0, flow);
+        const uint32_t which = TRACK_STREAMS + o->stream;
+        const bool known = o->stream < 64 && described >> o->stream & 1;
+        char stream[40];
+        snprintf(stream, sizeof stream, o->stream ? "stream %u" : "default stream", o->stream);
+        if (!known) describe(f, run, which, stream, NULL);
+        if (o->stream < 64) described |= UINT64_C(1) << o->stream;
+        put_operation(f, run, which, o, name, flow);
+        if (o->kind == OPERATION_TO_DEVICE) put_operation(f, run, TRACK_TO_DEVICE, o, name, 0);
+        if (o->kind == OPERATION_TO_HOST) put_operation(f, run, TRACK_TO_HOST, o, name, 0);
+    }
+}
+
 static void begin(void *self, const struct lapse_source *run)
 {
     struct lapse_file *f = self;
@@ -219,6 +275,7 @@ static void begin(void *self, const struct lapse_source *run)
     describe(f, run, TRACK_COUNTERS + 1, "resident warps", "warps");
     describe(f, run, TRACK_COUNTERS + 2, "L2", "GB/s");
     describe(f, run, TRACK_COUNTERS + 3, "DRAM", "GB/s");
+    if (run->operation_count) put_operations(f, run);
 }
 
 struct lapse_sink lapse_perfetto(struct lapse_file *f)

@@ -290,7 +290,7 @@ static int read_one(const struct lapse_source *s, const struct outputs *o)
 static int run_one(struct estimate_call *c, size_t gpu, const char *order, struct lapse_source *s,
                    const struct outputs *o)
 {
-    struct estimates unused;
+    struct estimates estimates;
     const char *folder = getenv("TMPDIR");
     char *path = arena_printf(c->arena, "%s/heddle-report-XXXXXX",
                               folder && *folder ? folder : "/tmp");
@@ -298,7 +298,11 @@ static int run_one(struct estimate_call *c, size_t gpu, const char *order, struc
     if (file < 0) return usage_error("report", "cannot write '%s': %s", path, strerror(errno));
     (void)close(file);
     c->traces = path;
-    int status = estimate_run(c, c->gpus[gpu], order, &unused);
+    c->traces_only = true;
+    c->operations = of(c)->path[PERFETTO] || of(c)->path[CHROME];
+    int status = estimate_run(c, c->gpus[gpu], order, &estimates);
+    s->operations = estimates.operations, s->operation_count = estimates.operation_count;
+    s->launches = estimates.list, s->launch_count = estimates.count;
     s->trace = path, s->gpu = c->gpu_names[gpu], s->order = order;
     if (status == EXIT_FINE) status = read_one(s, o);
     (void)unlink(path);

@@ -142,7 +142,7 @@ static bool begin_counts(struct report *r, const struct run_options *o,
     const bool profile = run_option_find(o, OPTION_PROFILE) != NULL,
                fidelity = run_option_find(o, OPTION_FIDELITY) || r->counts->list_fidelity;
     const char *path = file ? arena_copy(o->arena, file->value.text, file->value.length) : NULL;
-    device->trace = r->counts->estimates != NULL;
+    device->trace = r->counts->estimates || r->counts->traces;
     device->caches = path || profile || device->trace;
     device->count = device->caches || fidelity;
     device->phases = path != NULL;
@@ -230,10 +230,11 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
     struct arena *arena = arena_new();
     struct run_options o = {.arena = arena, .added = added};
     struct progress progress;
-    const bool estimating = event_stream_wants(events, EVENTS_ESTIMATES);
+    const bool estimating = event_stream_wants(events, EVENTS_ESTIMATES),
+               tracing = estimating || event_stream_wants(events, EVENTS_TRACES);
     struct counts counts = {.list_fidelity = event_stream_wants(events, EVENTS_FIDELITY),
                             .estimates = estimating ? events : NULL,
-                            .traces = estimating ? getenv(CUDA_TRACES) : NULL};
+                            .traces = tracing ? getenv(CUDA_TRACES) : NULL};
     struct watch_report watches = {0};
     struct recording recording = {0};
     struct placement_report placement = {0};

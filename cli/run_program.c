@@ -272,6 +272,7 @@ int program_run(const struct run_options *o, char **argv, struct report *report,
                 struct event_stream *events)
 {
     struct running r = {.o = o, .report = report, .printed = -1};
+    if (event_stream_wants(events, EVENTS_TRACES)) event_stream_want(events, EVENTS_ESTIMATES);
     int status = program_find(o, "run", argv, event_stream_wants(events, EVENTS_ESTIMATES),
                               &r.target);
     if (status != EXIT_FINE) return status;

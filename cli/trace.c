@@ -186,7 +186,7 @@ static int trace_record(int argc, char **argv)
     if (status == EXIT_FINE && unlink(output) != 0 && errno != ENOENT)
         status = usage_error(c.command, "cannot replace '%s': %s", output, strerror(errno));
     c.traces = output;
-    c.index = true;
+    c.index = c.traces_only = true;
     if (status == EXIT_FINE)
         status = estimate_run(&c, c.gpus[0], c.order_count ? c.orders[0] : "native", &e);
     arena_free(arena);

@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <string.h>
 
-bool trace_add_index(const char *command, const char *path)
+bool trace_add_index(const char *command, const char *path, size_t *launches)
 {
     FILE *f = fopen(path, "r+b");
-    const bool added = f && trace_index_add(f), ok = f && fclose(f) == 0 && added;
+    const bool added = f && trace_index_add(f, launches), ok = f && fclose(f) == 0 && added;
     if (!ok)
         fprintf(stderr, "heddle %s: '%s' has no index: %s\n", command, path,
                 f ? "it could not be written whole" : strerror(errno));
@@ -55,9 +55,10 @@ static int run(const char *format, const struct access_trace_filter *filter, con
         fprintf(stderr, "heddle trace record: there was no launch: '%s' is empty\n", output);
         status = EXIT_INPUT;
     }
+    size_t launches = 0;
     event_stream_close(events);
-    if (events_file && status != EXIT_USAGE && !trace_add_index("trace record", output) &&
-        status == EXIT_FINE)
+    if (events_file && status != EXIT_USAGE &&
+        !trace_add_index("trace record", output, &launches) && status == EXIT_FINE)
         status = EXIT_INPUT;
     return status;
 }

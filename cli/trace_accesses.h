@@ -3,6 +3,7 @@
 #define HEDDLE_CLI_TRACE_ACCESSES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct access_trace_filter;
@@ -12,8 +13,8 @@ struct access_trace_filter;
 int trace_accesses(const char *format, const struct access_trace_filter *filter, const char *output,
                    const char *name, int argc, char **argv);
 
-/* Adds an index to the end of a trace file. false: it was said why not. */
-bool trace_add_index(const char *command, const char *path);
+/* Adds an index to the end of a trace file. *launches: how many it has. false: it was said why not. */
+bool trace_add_index(const char *command, const char *path, size_t *launches);
 /* "3" or "3-7", from 0. false: it is wrong, which has been said. */
 bool trace_read_range(const char *command, const char *option, const char *text, uint32_t to[2]);
 

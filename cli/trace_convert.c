@@ -120,7 +120,8 @@ static int convert_to_hdt(struct convert *c)
         c->failed |= !trace_file_add(&c->out, l);
     }
     c->failed |= !trace_events_free(c->events);
-    c->failed |= !trace_index_add(f);
+    size_t launches;
+    c->failed |= !trace_index_add(f, &launches);
     c->failed |= fclose(f) != 0;
     if (c->failed)
         fprintf(stderr, "heddle trace convert: '%s' could not be written whole\n", c->output);

@@ -26,6 +26,11 @@ static struct arena *arena;
 
 /* ---- private variables, set by `heddle` ------------------------------------------------------------------ */
 
+static void log_operation(const struct event_operation *o)
+{
+    event_write(driver.reports.events, &(struct event){.kind = EVENT_OPERATION, .operation = *o});
+}
+
 static bool open_events(const char *text)
 {
     struct driver_reports *const r = &driver.reports;
@@ -33,6 +38,7 @@ static bool open_events(const char *text)
     if (event_stream_wants(r->events, EVENTS_PROFILE)) r->profile = emu_profile_new();
     if (event_stream_wants(r->events, EVENTS_FIDELITY)) r->fidelity = emu_fidelity_new();
     if (event_stream_wants(r->events, EVENTS_ESTIMATES)) r->estimates = estimate_cache_new();
+    if (event_stream_wants(r->events, EVENTS_OPERATIONS)) r->timeline.log = log_operation;
     r->run_log = run_log_open(r->events);
     r->run_observer = run_observer_open(r->events);
     /* The stream's buffer is of the program's heap, and is there before kernels print, whenever that is. */

@@ -108,6 +108,8 @@ static void begin_on_timeline(struct operation *o)
     if (o->awaited) from = later(from, o->awaited->done_at);
     if (s->legacy) from = later(from, c->blocking_done);
     else if (!(s->flags & CU_STREAM_NON_BLOCKING)) from = later(from, c->legacy_done);
+    driver.reports.timeline.stream = s->legacy ? 0 : (uint32_t)s->id;
+    driver.reports.timeline.submitted = o->submitted;
     timeline_step(&driver.reports.timeline, from);
 }
 

@@ -25,6 +25,10 @@ struct timeline { /* seconds since the device began */
     double free_at[TIMELINE_ENGINES];
     double at;                  /* in a step: when what was reported so far is done */
     struct event_timeline sums; /* for the report; sums.seconds: the end of all */
+    /* Called for each operation and wait. NULL: nobody wants to know. */
+    void (*log)(const struct event_operation *o);
+    uint32_t stream;  /* of the step */
+    double submitted; /* likewise, when the host did */
 };
 
 void timeline_step(struct timeline *t, double from);

@@ -105,8 +105,9 @@ struct trace_index {
     uint64_t frames, bytes; /* before the index */
 };
 /* Adds an index of all launches to the end of a file that was opened for reading and writing. Only the frames that begin
- * and end launches are decompressed. false: it could not be written, or the file is damaged. */
-bool trace_index_add(FILE *f);
+ * and end launches are decompressed. *launches: how many it has. false: it could not be written,
+ * or the file is damaged. */
+bool trace_index_add(FILE *f, size_t *launches);
 /* The index at the end of a file, in f->arena. NULL: there is none, or (f->why) it is damaged. The file is at its begin
  * again. */
 const struct trace_index *trace_index_read(struct trace_file *f);

@@ -67,6 +67,7 @@ static const struct layout {
     [EVENT_TASK] = {sizeof(struct event_task), 0, {0}},
     [EVENT_PLACE] = {sizeof(uint64_t), 0, {0}},
     [EVENT_TIMELINE] = {sizeof(struct event_timeline), 0, {0}},
+    [EVENT_OPERATION] = {sizeof(struct event_operation), 0, {0}},
 #undef AT
 };
 /* Of the sizes of all events' structures. */

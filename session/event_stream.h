@@ -57,6 +57,8 @@ enum events_wanted {
     EVENTS_FIDELITY = 512,           /* EVENT_FIDELITY at the end; launches are counted */
     EVENTS_LOCKS = 2048,             /* EVENT_LOCK, _LOCK_INSTRUCTIONS at the end */
     EVENTS_ACCESSES = 1024,          /* no events, but a file (session/run_observer.h) */
+    EVENTS_OPERATIONS = 4096,        /* EVENT_OPERATION; with EVENTS_ESTIMATES */
+    EVENTS_TRACES = 8192,            /* no events: launches are traced, and not estimated */
     EVENTS_TASK = 32, /* no events: the first one is EVENT_TASK, for the process that runs */
 };
 
@@ -91,6 +93,21 @@ struct event_timeline {
     uint64_t untimed; /* not 0: the GPU's configuration does not say how fast its link is */
 };
 
+/* One thing that the GPU or the host did, in the seconds of the timeline. */
+enum operation_kind {
+    OPERATION_LAUNCH, /* the grid of the EVENT_ESTIMATE before */
+    OPERATION_INSIDE, /* a fill, or a copy inside the device */
+    OPERATION_TO_DEVICE,
+    OPERATION_TO_HOST,
+    OPERATION_WAIT, /* the host waits; without stream and bytes */
+    OPERATION_KINDS
+};
+struct event_operation {
+    uint32_t kind, stream;        /* stream: 0: the default stream */
+    double submitted, begin, end; /* submitted: by the host */
+    uint64_t bytes;
+};
+
 enum event_kind {
     EVENT_LAUNCH,            /* a launch has ended: `launch` */
     EVENT_MESSAGE,           /* to the user, by Heddle: `text` */
@@ -106,9 +123,10 @@ enum event_kind {
     EVENT_DIGEST,            /* of memory after a launch, in the order of submission: `digest` */
     EVENT_END_DIGESTS,       /* of a process: `end` */
     EVENT_STATUS,            /* the exit status of the run: `count` */
-    EVENT_TASK,     /* to the process that runs, as first event (session/run_log.h): `task` */
-    EVENT_TIMELINE, /* of a process, at its end: `timeline` */
-    EVENT_PLACE,    /* likewise, behind it: `count`, an address */
+    EVENT_TASK,      /* to the process that runs, as first event (session/run_log.h): `task` */
+    EVENT_TIMELINE,  /* of a process, at its end: `timeline` */
+    EVENT_PLACE,     /* likewise, behind it: `count`, an address */
+    EVENT_OPERATION, /* in the order in which they are carried out: `operation` */
     EVENT_KINDS
 };
 enum { EVENTS_MOST_WRITES = 1 << 20 }; /* EVENT_WRITE of one process */
@@ -162,6 +180,7 @@ struct event {
         struct event_end_digests end;
         struct event_task task;
         struct event_timeline timeline;
+        struct event_operation operation;
         const char *text;
         uint64_t count;
     };

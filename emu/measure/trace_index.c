@@ -167,11 +167,12 @@ static bool write_index(FILE *f, const struct trace_index *x)
            fflush(f) == 0;
 }
 
-bool trace_index_add(FILE *f)
+bool trace_index_add(FILE *f, size_t *launches)
 {
     struct scan s = {.file = f, .arena = arena_new(), .code_arena = arena_new()};
     const bool ok = fseek(f, FILE_HEAD, SEEK_SET) == 0 && scan_frames(&s) &&
                     write_index(f, &s.index);
+    *launches = s.index.count;
     arena_free(s.code_arena);
     arena_free(s.arena);
     return ok;

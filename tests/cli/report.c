@@ -295,6 +295,60 @@ Test(report, perfetto_and_chrome_have_each_launch_mode_and_cta)
     free(bytes);
 }
 
+/* Of a program with streams: each slice of a stream is behind the one before, launches stand on the stream's thread when they
+ * do on that of launches, and copies twice: on their stream and by direction. Two runs give the same bytes. */
+Test(report, chrome_has_the_host_the_streams_and_the_copies)
+{
+    if (access("build/programs/streams", X_OK) != 0)
+        cr_skip_test("no programs: `make programs` builds them");
+    int status;
+    make(
+        "%p report --gpu gv100 --chrome-trace %s/a.json --perfetto %s/a.pf --json %s/r.json build/programs/streams >%s/said 2>&1");
+    make(
+        "%p report --gpu gv100 --chrome-trace %s/b.json --perfetto %s/b.pf build/programs/streams >%s/said 2>&1");
+    free(command_output("cmp %s/a.json %s/b.json && cmp %s/a.pf %s/b.pf", &status));
+    cr_expect(eq(int, status, 0));
+    enum { LAUNCHES = 1, HOST = 8, TO_DEVICE, TO_HOST, STREAMS = 1 << 24, MOST = 64 };
+    json_t *d = document("a.json"), *x, *report = document("r.json");
+    double end[MOST] = {0}, launch_ts[4096];
+    size_t i, launches = 0, on_streams = 0, directed = 0, copies = 0, submitted = 0, operations = 0;
+    bool host = false;
+    json_array_foreach(d, i, x) if (number(x, "tid") == LAUNCHES &&
+                                    strcmp(json_string_value(at(x, "ph")), "X") == 0)
+    {
+        cr_assert(launches < 4096);
+        launch_ts[launches++] = number(x, "ts");
+    }
+    json_array_foreach(d, i, x)
+    {
+        const int tid = (int)number(x, "tid");
+        const char *ph = json_string_value(at(x, "ph")), *name = json_string_value(at(x, "name"));
+        host |= tid == HOST && *ph == 'M' &&
+                strcmp(json_string_value(at(at(x, "args"), "name")), "host") == 0;
+        submitted += tid == HOST && *ph == 'i';
+        directed += (tid == TO_DEVICE || tid == TO_HOST) && *ph == 'X';
+        if (tid < STREAMS || *ph != 'X') continue;
+        operations++;
+        const double ts = number(x, "ts");
+        cr_assert(tid - STREAMS < MOST);
+        cr_expect(ts >= end[tid - STREAMS] - 1e-3, "%s at %g, %g", name, ts, end[tid - STREAMS]);
+        end[tid - STREAMS] = ts + number(x, "dur");
+        copies += strncmp(name, "copy to", 7) == 0;
+        const bool other = strncmp(name, "copy", 4) == 0 || strncmp(name, "fill", 4) == 0;
+        if (other) continue;
+        bool found = false;
+        for (size_t k = 0; k < launches; k++) found |= fabs(launch_ts[k] - ts) < 1e-3;
+        cr_expect(found, "%s at %g", name, ts);
+        on_streams++;
+    }
+    cr_expect(host && launches > 0 && copies > 0 && operations == submitted && directed == copies);
+    cr_expect(eq(sz, on_streams, launches));
+    cr_expect(
+        eq(sz, launches, json_array_size(at(json_array_get(at(report, "runs"), 0), "launches"))));
+    json_decref(d);
+    json_decref(report);
+}
+
 /* ---- Konata: its docs/kanata-log-format.md ------------------------------------------------------------------------- */
 
 /* Eight instructions for each warp, with a load that the sixth one waits for. */

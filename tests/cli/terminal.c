@@ -1,6 +1,6 @@
 /* Colours and progress of commands on a terminal (cli/terminal.h): here a pseudo terminal. In a pipe nothing changes. */
 #define _GNU_SOURCE
-#include "cli/terminal.c" /* no library has it */
+#include "cli/terminal.c" /* NOLINT(bugprone-suspicious-include): no library has it */
 #include "base/buf.h"
 #include "tests/support/command.h"
 #include "tests/support/support.h"

@@ -138,3 +138,45 @@ Test(timeline, a_launch_hides_behind_a_copy, .init = set_up, .fini = tear_down)
     OK(cuEventElapsedTime_v2(&ms, begin, end));
     cr_expect(fabs((double)ms * 1e-3 - of_copy(BYTES)) < 1e-9, "%g ms", (double)ms);
 }
+
+static struct event_operation logged[16];
+static size_t logged_count;
+
+static void log_operation(const struct event_operation *o)
+{
+    cr_assert(logged_count < 16);
+    logged[logged_count++] = *o;
+}
+
+static void expect_operation(size_t i, enum operation_kind kind, double submitted, double begin,
+                             double end, uint64_t bytes)
+{
+    const struct event_operation *o = &logged[i];
+    cr_assert(i < logged_count);
+    cr_expect(o->kind == kind && o->bytes == bytes, "%zu: kind %u, %llu bytes", i, o->kind,
+              (unsigned long long)o->bytes);
+    cr_expect(fabs(o->submitted - submitted) < 1e-12 && fabs(o->begin - begin) < 1e-12 &&
+                  fabs(o->end - end) < 1e-12,
+              "%zu: %g, %g to %g", i, o->submitted, o->begin, o->end);
+}
+
+/* Two streams copy down, where there is one engine; the first copies up beside the second; the host waits for the second. */
+Test(timeline, each_operation_is_told_with_its_times, .init = set_up, .fini = tear_down)
+{
+    const double down = of_copy(BYTES), up = of_copy(BYTES / 2);
+    driver.reports.timeline.log = log_operation;
+    OK(cuMemcpyHtoDAsync(there, from, BYTES, streams[0]));
+    OK(cuMemcpyHtoDAsync(back, from, BYTES, streams[1]));
+    OK(cuMemcpyDtoHAsync(to, there, BYTES / 2, streams[0]));
+    OK(cuStreamSynchronize(streams[1]));
+    OK(cuMemsetD8Async(there, 0, BYTES, streams[0]));
+    expect_operation(0, OPERATION_TO_DEVICE, 0, 0, down, BYTES);
+    expect_operation(1, OPERATION_TO_DEVICE, 0, down, 2 * down, BYTES);
+    expect_operation(2, OPERATION_TO_HOST, 0, down, down + up, BYTES / 2);
+    expect_operation(3, OPERATION_WAIT, 0, 0, 2 * down, 0);
+    expect_operation(4, OPERATION_INSIDE, 2 * down, 2 * down,
+                     2 * down + BYTES / (gpu->dram_bandwidth * 1e9), BYTES);
+    cr_expect_eq(logged_count, 5);
+    cr_expect(logged[0].stream != logged[1].stream && logged[0].stream == logged[2].stream &&
+              logged[0].stream == logged[4].stream);
+}
