@@ -48,16 +48,23 @@ static void halve(struct time_lapse *l)
 
 static size_t most_rows(const struct time_lapse *l)
 {
-    const size_t most = LAPSE_MOST_BYTES / (l->width * sizeof *l->rows);
     if (!l->fixed) return LAPSE_AUTO_INTERVALS;
+    const size_t most = LAPSE_MOST_BYTES / (l->width * sizeof *l->rows);
     return most < 2 ? 2 : most;
+}
+
+/* at / (ticks of an interval). Those that were not asked for are powers of two. */
+static u64 interval_of(const struct time_lapse *l, u64 at)
+{
+    const u64 each = (u64)(l->interval * LAPSE_TICKS);
+    return l->fixed ? at / each : at >> __builtin_ctzll(each);
 }
 
 /* The number of the interval that has the tick; its row is there. */
 static u32 interval_at(struct time_lapse *l, u64 at)
 {
     u64 k;
-    while ((k = at / (u64)(l->interval * LAPSE_TICKS)) >= most_rows(l)) {
+    while ((k = interval_of(l, at)) >= most_rows(l)) {
         halve(l);
         l->coarser |= l->fixed;
     }
@@ -88,7 +95,7 @@ static void add_span(struct time_lapse *l, u32 sm, u32 column, u64 from, u64 to,
     if (to <= from) return;
     (void)interval_at(l, to - 1); /* the interval does not change below */
     const u64 each = (u64)(l->interval * LAPSE_TICKS);
-    for (u64 k = from / each; from < to; k++) {
+    for (u64 k = interval_of(l, from); from < to; k++) {
         const u64 end = (k + 1) * each < to ? (k + 1) * each : to;
         sm_at(l, (u32)k, sm)[column] += (end - from) * times;
         from = end;
@@ -97,13 +104,29 @@ static void add_span(struct time_lapse *l, u32 sm, u32 column, u64 from, u64 to,
 
 /* ---- what the timing model reports ------------------------------------------------------------------------------ */
 
+/* An interval that the run most likely needs: merging rows costs more than the run itself. A warp seldom issues more often
+ * than in each 16th cycle. */
+static double first_interval(const struct emu_trace *t)
+{
+    enum { CYCLES = 16 };
+    u64 most = 0;
+    double interval = 1;
+    for (u32 i = 0; i < t->cta_count; i++)
+        for (u32 w = 0; w < t->ctas[i]->warp_count; w++)
+            if (t->ctas[i]->warps[w].recorded > most) most = t->ctas[i]->warps[w].recorded;
+    while (2 * interval * LAPSE_AUTO_INTERVALS <= (double)(CYCLES * most)) interval *= 2;
+    return interval;
+}
+
 void time_lapse_begin(struct timing *c)
 {
     struct time_lapse *l = c->lapse;
-    const double interval = l->interval;
-    *l = (struct time_lapse){.interval = interval >= 1 ? interval : 1,
+    const double interval = l->interval, start = l->from_one ? 1 : first_interval(c->t);
+    *l = (struct time_lapse){.interval = interval >= 1 ? interval : start,
                              .wants_issues = l->wants_issues,
                              .fixed = interval >= 1,
+                             .from_one = l->from_one,
+                             .start = start,
                              .sms = c->sms,
                              .schedulers = c->m->schedulers,
                              .slices = c->m->slices,

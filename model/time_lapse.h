@@ -17,8 +17,9 @@
  * unit: where an instruction of a trace stands for several (emu/trace.h, windows), it counts for 1024 times as many, as
  * do its sectors.
  *
- * Memory: with interval 0 the interval begins at one cycle; when there are more than LAPSE_AUTO_INTERVALS rows, each
- * pair of rows becomes one and the interval doubles. An interval that was asked for is kept while the rows take less
+ * Memory: with interval 0 the interval begins at what the longest warp is thought to need (time_lapse_is_coarse says that it
+ * needed less); when there are more than LAPSE_AUTO_INTERVALS rows, each pair of rows becomes one and the interval
+ * doubles. An interval that was asked for is kept while the rows take less
  * than LAPSE_MOST_BYTES, and doubled after that (`coarser`).
  *
  * What it does not have: the lanes that were active (traces have no masks), and L2 requests of GPUDet's commits and
@@ -94,6 +95,8 @@ struct time_lapse {
     size_t span_count, span_cap, spans_left_out;
     uint32_t *slot_cta;         /* of the run: by slot, its CTA and one */
     bool fixed;                 /* an interval was asked for */
+    bool from_one;              /* set before the run: the interval begins at one cycle */
+    double start;               /* where it began */
     bool wants_issues;          /* before the run: also each issue of each warp */
     struct lapse_issue *issues; /* each warp's in its order; the first LAPSE_MOST_ISSUES */
     size_t issue_count, issue_cap;
@@ -104,6 +107,12 @@ enum { LAPSE_MOST_SPANS = 1 << 20, LAPSE_MOST_ISSUES = 1 << 20 };
 
 /* ---- reading ------------------------------------------------------------------------------------------------ */
 
+/* A shorter interval would have done: the run is to be made again, with `from_one`. */
+static inline bool time_lapse_is_coarse(const struct time_lapse *l)
+{
+    return !l->fixed && l->start > 1 && l->interval <= l->start &&
+           l->intervals <= LAPSE_AUTO_INTERVALS / 2;
+}
 static inline const uint64_t *time_lapse_sm(const struct time_lapse *l, uint32_t interval,
                                             uint32_t sm)
 {

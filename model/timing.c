@@ -32,10 +32,9 @@ static void sum_up(struct timing *c)
     }
 }
 
-void timing_run_lapse(const struct emu_trace *t, const struct timing_machine *m,
-                      const struct timing_order *o, const struct timing_share *share,
-                      uint32_t slots, uint32_t l1_bytes, struct time_lapse *lapse,
-                      struct timing_result *out)
+static void run(const struct emu_trace *t, const struct timing_machine *m,
+                const struct timing_order *o, const struct timing_share *share, uint32_t slots,
+                uint32_t l1_bytes, struct time_lapse *lapse, struct timing_result *out)
 {
     static const struct timing_order_hooks *const hooks[] = {NULL, &timing_gpudet_hooks,
                                                              &timing_dab_hooks};
@@ -78,6 +77,19 @@ void timing_run_lapse(const struct emu_trace *t, const struct timing_machine *m,
     if (c.lapse) time_lapse_end(&c);
     if (c.hooks) c.hooks->end(&c);
     timing_give_back(&c.storage);
+}
+
+void timing_run_lapse(const struct emu_trace *t, const struct timing_machine *m,
+                      const struct timing_order *o, const struct timing_share *share,
+                      uint32_t slots, uint32_t l1_bytes, struct time_lapse *lapse,
+                      struct timing_result *out)
+{
+    run(t, m, o, share, slots, l1_bytes, lapse, out);
+    if (!lapse || !time_lapse_is_coarse(lapse)) return;
+    const bool issues = lapse->wants_issues;
+    time_lapse_free(lapse);
+    *lapse = (struct time_lapse){.wants_issues = issues, .from_one = true};
+    run(t, m, o, share, slots, l1_bytes, lapse, out);
 }
 
 void timing_run_launch(const struct emu_trace *t, const struct timing_machine *m,

@@ -139,6 +139,29 @@ Test(time_lapse, sums_equal_the_totals_for_any_interval)
             }
 }
 
+/* One warp that can issue in each cycle, as few do: the interval is the smallest power of two with at most 1000 of them, though
+ * it begins at one for slower warps. */
+Test(time_lapse, the_interval_is_as_short_as_can_be)
+{
+    static const char body[] =
+        ".reg .u32 %r<9>; .reg .pred %q; mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;"
+        "L: add.u32 %r1, %r1, 1; add.u32 %r2, %r2, 2; add.u32 %r3, %r3, 3; add.u32 %r4, %r4, 4;"
+        "setp.lt.u32 %q, %r1, 3000; @%q bra L; ret;";
+    struct run r = {.m = machine_new(), .lapse = {.interval = 0}};
+    r.m.sms = 4, r.m.schedulers = 2;
+    r.device = device_new(emu_ptx(".param .u64 p", body),
+                          (struct emu_config){.sms = r.m.sms, .threads = 1});
+    r.counts = counts_of(&r.device, 1, 32);
+    cr_assert(timing_order_of(r.counts, &r.timing));
+    timing_run_lapse(r.counts->trace, &r.m, &r.timing, NULL, 4, 16384, &r.lapse, &r.result);
+    const struct time_lapse *l = &r.lapse;
+    cr_expect(gt(dbl, l->interval, 1));
+    cr_expect(l->intervals <= 1000 && l->cycles <= 1000 * l->interval);
+    cr_expect(l->cycles > 1000 * l->interval / 2, "%g cycles, interval %g", l->cycles, l->interval);
+    time_lapse_free(&r.lapse);
+    device_free(&r.device);
+}
+
 Test(time_lapse, changes_nothing)
 {
     for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
