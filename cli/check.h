@@ -67,6 +67,7 @@ struct check_run {
     uint64_t suppressed; /* findings that a list of such left out */
     uint64_t absent;     /* functions that a program called and that Heddle does not have */
     uint64_t id;         /* of all its digests */
+    uint64_t execution;  /* orders_execution(); 0: not known */
     struct emu_fidelity *fidelity; /* NULL: not asked for */
     uint64_t output;         /* of a program: a digest of what it printed (cli/check_output.h) */
     const char *output_text; /* the beginning of that; NULL: no program */
@@ -101,6 +102,8 @@ struct check_row {
     uint64_t suppressed;                 /* findings, in all runs */
     struct check_class *classes;         /* results, the most frequent first */
     size_t class_count, last_count;      /* last_count: distinct `last` */
+    size_t executions;                   /* distinct ones of runs that ended well; 0: not known */
+    bool conflict_free;                  /* in all of these runs all launches were */
     struct check_difference *difference; /* of its results, or from the reference's; NULL: none */
 };
 
@@ -195,6 +198,12 @@ bool check_options(struct check *c);
 static inline uint64_t check_seed(const struct check *c, size_t run)
 {
     return c->request.first_seed + run;
+}
+
+/* How many runs of an order count as evidence: those that were different executions, where that is known. */
+static inline size_t check_row_evidence(const struct check_row *row)
+{
+    return row->executions && !row->conflict_free ? row->executions : row->ended;
 }
 
 /* A run has ended: whether the order has shown enough, from its first runs on; wanted and stopped are set then. */

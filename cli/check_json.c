@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { VERSION = 6 };
+enum { VERSION = 7 };
 
 static json_t *text_or_null(const char *text)
 {
@@ -162,9 +162,13 @@ static json_t *order(const struct check *c, const struct check_row *row)
     json_object_set_new(o, "stopped", text_or_null(row->stopped));
     json_object_set_new(o, "distinct", json_count(row->class_count));
     json_object_set_new(o, "distinct_at_the_end", json_count(row->last_count));
-    json_object_set_new(o, "unseen_probability",
-                        one ? json_real(verdict_unseen(row->ended, c->request.confidence))
-                            : json_null());
+    json_object_set_new(
+        o, "unseen_probability",
+        one ? json_real(verdict_unseen(check_row_evidence(row), c->request.confidence))
+            : json_null());
+    json_object_set_new(o, "executions",
+                        row->executions ? json_count(row->executions) : json_null());
+    json_object_set_new(o, "conflict_free", json_boolean(row->conflict_free));
     json_object_set_new(o, "results", results(c, row));
     json_object_set_new(o, "failed", failures(c, row));
     json_object_set_new(o, "suppressed", json_count(row->suppressed));

@@ -54,6 +54,31 @@ static int by_count(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* How many executions the runs that ended well were. */
+static void count_executions(struct arena *a, struct check_row *row)
+{
+    uint64_t *of = arena_array(a, uint64_t, row->wanted + 1);
+    size_t n = 0;
+    row->executions = 0;
+    row->conflict_free = false;
+    for (size_t i = 0; i < row->wanted; i++) {
+        const struct check_run *r = &row->runs[i];
+        if (r->state != RUN_ENDED || check_run_failed(r)) continue;
+        if (r->execution == ORDER_EXECUTION_UNKNOWN) return;
+        of[n++] = r->execution;
+    }
+    if (!n) return;
+    qsort(of, n, sizeof *of, by_number);
+    for (size_t i = 0; i < n; i++) row->executions += !i || of[i] != of[i - 1];
+    row->conflict_free = of[n - 1] == ORDER_CONFLICT_FREE;
+}
+
 /* All runs have ended: results and failures. */
 static void sum_up(struct arena *a, struct check_row *row)
 {
@@ -77,6 +102,7 @@ static void sum_up(struct arena *a, struct check_row *row)
     }
     row->last_count = last;
     qsort(row->classes, row->class_count, sizeof *row->classes, by_count);
+    count_executions(a, row);
 }
 
 const struct check_run *check_bad_call(const struct check *c)

@@ -63,11 +63,19 @@ static void end_launch(struct check_run *r, const struct launch_record *l)
                                     .limit = launch_record_endless(l)};
 }
 
+/* Of several processes of a run; the sequence of their ends makes no difference. */
+static uint64_t mix_execution(uint64_t one, uint64_t other)
+{
+    if (one <= ORDER_CONFLICT_FREE) return other;
+    return other == ORDER_CONFLICT_FREE ? one : (one + other) | 2;
+}
+
 /* Digests of one of the run's processes. */
 static void add_end(struct check_run *r, const struct event_end_digests *e, uint64_t *printed)
 {
     if (e->other_launches && r->launch_count) /* as if they were one with the last */
         r->launches[r->launch_count - 1].digest = e->other_launches;
+    if (e->execution) r->execution = mix_execution(r->execution, e->execution);
     r->memory += e->memory;
     r->read_back += e->copied;
     *printed += e->printed;

@@ -121,6 +121,22 @@ static void print_guarantee(const struct check *c, const struct check_row *row)
                                      : "they were not looked for, or not in all launches");
 }
 
+/* Of an order with one result: how sure that is. */
+static void print_one_result(const struct check *c, const struct check_row *row)
+{
+    printf("%s: %zu run%s gave one result", row->order, row->ended, row->ended == 1 ? "" : "s");
+    if (row->conflict_free) {
+        printf("; all launches were free of conflicts, so that for this input the order of "
+               "accesses makes no difference\n");
+        return;
+    }
+    const size_t evidence = check_row_evidence(row);
+    if (row->executions)
+        printf(" in %zu different execution%s", evidence, evidence == 1 ? "" : "s");
+    printf("; another whose probability is above %.2g%% would have shown with %g%% confidence\n",
+           100 * verdict_unseen(evidence, c->request.confidence), 100 * c->request.confidence);
+}
+
 /* What is sure and what is not. */
 static void print_certainty(const struct check *c)
 {
@@ -133,11 +149,7 @@ static void print_certainty(const struct check *c)
         if (row->class_count > 1) print_guarantee(c, row);
         if (row->stopped) printf("%s: stopped, %s\n", row->order, row->stopped);
         if (row->reference || row->class_count != 1 || row->failed) continue;
-        printf(
-            "%s: %zu run%s gave one result; another whose probability is above %.2g%% would have "
-            "shown with %g%% confidence\n",
-            row->order, row->ended, row->ended == 1 ? "" : "s",
-            100 * verdict_unseen(row->ended, c->request.confidence), 100 * c->request.confidence);
+        print_one_result(c, row);
     }
     if (c->request.no_race) printf("races were not looked for\n");
     else if (c->races.ended && c->races.runs->state == RUN_ENDED && *c->races.runs->fault.kind)

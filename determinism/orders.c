@@ -265,6 +265,14 @@ const struct emu_order *orders_get(const struct orders *o)
     return o ? o->order : NULL;
 }
 
+uint64_t orders_execution(const struct emu_order *o)
+{
+    const struct order_kind *k;
+    for (size_t i = 0; o && (k = order_kind_at(i)); i++)
+        if (k->name == o->name && k->execution) return k->execution(o);
+    return ORDER_EXECUTION_UNKNOWN;
+}
+
 void order_option_print(struct buf *out, const struct order_option *o, uint32_t value)
 {
     if (o->words) buf_puts(out, o->words[value]);

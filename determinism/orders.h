@@ -55,6 +55,8 @@ struct order_kind {
     /* NULL: the launch goes without one (native). */
     struct emu_order *(*make)(const void *options, uint64_t seed);
     void (*free)(struct emu_order *o);
+    uint64_t (*execution)(
+        const struct emu_order *o); /* orders_execution; NULL: it is never known */
 };
 
 /* "native" first; NULL: there are no more. */
@@ -67,6 +69,12 @@ struct orders; /* an order, with what it draws from */
 struct orders *orders_new(const char *text, uint64_t seed, char **why);
 void orders_free(struct orders *o);                         /* NULL is allowed */
 const struct emu_order *orders_get(const struct orders *o); /* NULL gives NULL */
+
+enum { ORDER_EXECUTION_UNKNOWN, ORDER_CONFLICT_FREE };
+/* Which execution the launches so far were: equal numbers if conflicting accesses came in the same order (views_execution).
+ * ORDER_CONFLICT_FREE: all launches were speculated as free of conflicts, so that no order of accesses has another result.
+ * `o` is what orders_get() has given, or another order or NULL: then it is unknown. */
+uint64_t orders_execution(const struct emu_order *o);
 
 /* What is wrong with the text, to be freed; NULL: nothing. `kind` may be NULL. */
 char *orders_check(const char *text, const struct order_kind **kind);

@@ -38,6 +38,7 @@ struct random_order {
     uint64_t seed, launches, state; /* state: begins anew with each launch */
     uint64_t
         grid_choices; /* so far: they have their own draws, because some launches are speculated */
+    uint64_t execution; /* of all launches so far that were run under the order */
     struct views *views;
     struct store_buffers *buffers; /* NULL unless the model is TSO: in place of views */
     struct emu_shape shape;
@@ -334,6 +335,8 @@ static void begin(void *self, struct emu_machine *m)
 static void end(void *self)
 {
     struct random_order *r = self;
+    r->execution = rng_mix(r->execution ^ rng_mix(views_execution(r->views) + r->launches));
+    if (r->execution <= ORDER_CONFLICT_FREE) r->execution = ORDER_CONFLICT_FREE + 1;
     views_lose_late_stores(r->views);
     if (r->buffers) store_buffers_lose(r->buffers);
 }
@@ -349,6 +352,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
     if (!r) abort();
     r->options = *(const struct random_options *)options;
     r->seed = rng_mix(seed);
+    r->execution = ORDER_CONFLICT_FREE;
     r->views = views_new();
     if (r->options.model == RANDOM_TSO) r->buffers = store_buffers_new();
     if (r->options.strategy == RANDOM_CONFLICTS) r->conflicts = conflicts_new();
@@ -370,6 +374,12 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .end = end,
                                   .quiesce = quiesce};
     return &r->order;
+}
+
+static uint64_t execution(const struct emu_order *o)
+{
+    const struct random_order *r = o->self;
+    return r->buffers ? ORDER_EXECUTION_UNKNOWN : r->execution;
 }
 
 static void release(struct emu_order *o)
@@ -431,4 +441,5 @@ const struct order_kind random_kind = {
     .recorded = true,
     .make = make,
     .free = release,
+    .execution = execution,
 };

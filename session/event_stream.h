@@ -160,6 +160,7 @@ struct event_end_digests {   /* 64 bits each */
     uint64_t memory;         /* after the last launch */
     uint64_t printed;        /* all that kernels printed */
     uint64_t copied;         /* all that was copied to the host, in any order */
+    uint64_t execution;      /* orders_execution(), of all launches; 0: not known */
 };
 
 struct event_task { /* struct run_log_task */

@@ -3,8 +3,10 @@
 #include "session/run_log.h"
 
 #include "base/buf.h"
+#include "determinism/orders.h"
 #include "determinism/record/last_writers.h"
 #include "determinism/record/snapshot.h"
+#include "emu/device_order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +68,8 @@ struct run_log {
     size_t launches;
     struct buf text;                        /* all that was printed */
     uint64_t memory, printed, copied, rest; /* digests */
+    const struct emu_order *order;          /* that the last launch named; NULL: the device's */
+    uint64_t execution;                     /* so far */
     struct last_writers *writers;           /* NULL: nobody asked */
     const struct emu_observer *observers[8];
 };
@@ -121,6 +125,7 @@ void run_log_begin_launch(struct run_log *log, const char *kernel, struct emu_la
 {
     enum { MOST = sizeof log->observers / sizeof *log->observers };
     write_event(log, &(struct event){.kind = EVENT_LAUNCH_BEGIN, .text = kernel});
+    log->order = launch->order;
     if (!log->writers || launch->observer_count + 1 > MOST) return;
     for (size_t i = 0; i < launch->observer_count; i++) log->observers[i] = launch->observers[i];
     log->observers[launch->observer_count] = last_writers_observer(log->writers);
@@ -168,6 +173,7 @@ void run_log_report(struct run_log *log, const struct launch_record *l)
 uint64_t run_log_digest(struct run_log *log, struct emu *e, uint64_t launch)
 {
     log->memory = emu_digest(e);
+    log->execution = orders_execution(log->order ? log->order : emu_device_order(e));
     const uint64_t files = emu_files_digest(e);
     if (files) log->memory = run_log_mix_digest(log->memory, files);
     const uint64_t digest = run_log_mix_digest(log->memory, log->printed);
@@ -208,7 +214,8 @@ void run_log_end(struct run_log *log)
                                          .end = {.other_launches = log->rest,
                                                  .memory = log->memory,
                                                  .printed = log->printed,
-                                                 .copied = log->copied}});
+                                                 .copied = log->copied,
+                                                 .execution = log->execution}});
     last_writers_free(log->writers);
     buf_free(&log->text);
     free(log->places);

@@ -28,8 +28,8 @@ struct message {
     uint64_t born;    /* unique */
     uint64_t visible; /* until that access, threads that need not see it do not: a late store */
     uint64_t access;  /* of its instruction */
-    uint32_t writer, cta;
-    uint32_t bytes; /* of the sector */
+    uint32_t writer, cta, order; /* order: among the writer's stores and atomics, from 1 on */
+    uint32_t bytes;              /* of the sector */
     bool is_strong, is_wide /* its scope is more than the CTA */, is_atomic;
     struct publication *published; /* NULL: nothing */
     uint8_t data[SECTOR_BYTES];    /* the sector after it; of the newest one undefined */

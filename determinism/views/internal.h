@@ -10,6 +10,8 @@ struct warp_views { /* a resident warp */
     struct view now; /* what precedes its next operation */
     /* What a fence will add: strong reads have read it from releases of the CTA, or of others. */
     struct view acquired, acquired_wide;
+    uint32_t stores;              /* and atomics, so far */
+    uint64_t last_edge;           /* what it read last, for views.execution */
     uint64_t last_acquired;       /* the publication that was joined last, and how */
     struct publication *released; /* by its last fences; NULL: none */
 };
@@ -27,7 +29,10 @@ struct views {
     struct emu_shape shape;
     struct views_settings settings;
     uint64_t *state;
-    uint64_t now;    /* messages and other events */
+    uint64_t now; /* messages and other events */
+    /* The sum of hashes of what each load read and each store came behind. A sum, so that the sequence of accesses that have
+     * nothing to do with each other makes no difference. */
+    uint64_t execution;
     uint64_t access; /* how many accesses there have been */
     struct histories histories;
     struct warp_views *warps; /* by slot and warp */

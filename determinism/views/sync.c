@@ -71,7 +71,8 @@ static void begin_cta(struct views *v, const struct emu_warp *cta)
         g->writer = who.cta * v->shape.warps_per_cta + who.warp;
         publication_release(&v->histories.pool, g->released);
         g->released = NULL;
-        g->last_acquired = 0;
+        g->last_acquired = g->last_edge = 0;
+        g->stores = 0;
         v->widened |= g->now.widened || g->acquired.widened || g->acquired_wide.widened;
         view_clear(&g->now);
         view_clear(&g->acquired);

@@ -45,7 +45,7 @@ void views_begin(struct views *v, struct emu_machine *m, const struct views_sett
     v->shape = emu_machine_shape(m);
     v->settings = *settings;
     v->state = state;
-    v->now = v->access = 0;
+    v->now = v->access = v->execution = 0;
     v->widened = false;
     view_clear(&v->sc);
     drop_agents(v);
@@ -73,6 +73,11 @@ bool views_were_full(const struct views *v)
         full |= g->now.widened || g->acquired.widened || g->acquired_wide.widened;
     }
     return full;
+}
+
+uint64_t views_execution(const struct views *v)
+{
+    return v->execution;
 }
 
 void views_settle(struct views *v)
@@ -211,6 +216,41 @@ static void observe(const struct touch *t, const struct history *h, uint32_t at,
     }
 }
 
+/* ---- which execution it is (views_execution) ------------------------------------------------------------------ */
+
+/* The messages that bytes come from which are read after the message `at`, those that someone has written: a sum of hashes
+ * with `reader`. */
+static uint64_t edges(const struct history *h, uint32_t at, uint32_t bytes, uint64_t reader)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = at + 1; i-- > 1 && bytes;) {
+        const struct message *m = &h->messages[i];
+        if (m->bytes & bytes) sum += rng_mix(((uint64_t)m->writer << 32 | m->order) ^ reader);
+        bytes &= ~m->bytes;
+    }
+    return sum;
+}
+
+/* The access has read these bytes after the message `at`. */
+static void note_read(struct touch *t, const struct history *h, uint32_t at, uint32_t bytes)
+{
+    const uint64_t reader = rng_mix((uint64_t)t->g->writer << 32 | t->a->pc),
+                   edge = edges(h, at, bytes, reader);
+    if (t->g->last_edge != edge) t->v->execution += edge;
+    t->g->last_edge = edge;
+}
+
+/* What the messages from `at` on have overwritten. */
+static uint64_t places(const struct history *h, uint32_t at)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = at; i < h->count; i++) {
+        const struct message *m = &h->messages[i];
+        sum += edges(h, i - 1, m->bytes, ~rng_mix((uint64_t)m->writer << 32 | m->order));
+    }
+    return sum;
+}
+
 /* ---- loads ------------------------------------------------------------------------------------------------ */
 
 static bool is_stale(struct touch *t)
@@ -291,6 +331,7 @@ static void load_sector(struct touch *t, uint64_t address, uint32_t bytes)
         return;
     }
     const uint32_t at = choose(t, h, bytes);
+    note_read(t, h, at, bytes);
     if (is_overwritten(h, at, bytes)) {
         fetch(t);
         give(t, address, h->messages[at].data);
@@ -362,6 +403,7 @@ static void describe(struct touch *t, struct message *m, uint32_t bytes, bool at
     else if (late && rng_below(v->state, 2)) m->visible += 1 + rng_below(v->state, late);
     m->access = v->access;
     m->writer = t->g->writer;
+    m->order = t->g->stores;
     m->cta = t->g->cta;
     m->bytes = bytes;
     m->is_strong = t->strong;
@@ -390,7 +432,9 @@ static void push(struct touch *t, struct history *h, uint64_t address, uint32_t 
     struct message *last = &h->messages[h->count - 1];
     uint8_t memory[SECTOR_BYTES];
     if (h->count > 1 && last->access == t->v->access) { /* other lanes of this instruction */
+        t->v->execution -= places(h, h->count - 1);
         last->bytes |= bytes;
+        t->v->execution += places(h, h->count - 1);
         return;
     }
     struct publication *p = publish(t, h, h->count, bytes, atomic);
@@ -398,6 +442,7 @@ static void push(struct touch *t, struct history *h, uint64_t address, uint32_t 
     struct message *m = history_push(&t->v->histories, h, memory);
     describe(t, m, bytes, atomic);
     m->published = p;
+    t->v->execution += places(h, h->count - 1);
 }
 
 /* The bytes that the lanes store into this sector. */
@@ -425,9 +470,11 @@ static bool store_before(struct touch *t, uint64_t address, uint32_t bytes)
     const uint32_t at = h ? place(t, h, bytes) : 0;
     if (!h || at == h->count) return false;
     struct publication *p = publish(t, h, at, bytes, false);
+    t->v->execution -= places(h, at);
     struct message *m = history_insert(h, at);
     describe(t, m, bytes, false);
     m->published = p;
+    t->v->execution += places(h, at);
     take(t, address, m->data);
     return true;
 }
@@ -442,6 +489,7 @@ static void atomic_sector(struct touch *t, uint64_t address, uint32_t bytes)
         return;
     }
     observe(t, h, h->count - 1, bytes);
+    note_read(t, h, h->count - 1, bytes); /* others may read an older one: atomic_on_old */
     push(t, h, address, bytes, true);
 }
 
@@ -470,6 +518,7 @@ static bool atomic_on_old(struct touch *t, uint64_t address, uint32_t bytes)
     uint8_t sector[SECTOR_BYTES];
     memcpy(sector, h->messages[at].data, SECTOR_BYTES);
     observe(t, h, at, bytes);
+    note_read(t, h, at, bytes);
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         const uint8_t *operand = a->data + (size_t)a->stride * l;
@@ -485,6 +534,7 @@ static bool atomic_on_old(struct touch *t, uint64_t address, uint32_t bytes)
     struct message *m = history_push(&t->v->histories, h, memory);
     describe(t, m, bytes, true);
     m->published = p;
+    t->v->execution += places(h, h->count - 1);
     for (uint32_t i = 0; i < SECTOR_BYTES; i++)
         if (bytes >> i & 1) emu_machine_store(t->v->m, emu_issuer(a), address + i, sector + i, 1);
     return true;
@@ -509,8 +559,10 @@ static bool fails(const struct touch *t)
 static void load_newest(struct touch *t, uint64_t address, uint32_t bytes)
 {
     const struct history *h = histories_find(&t->v->histories, key_of(t, address));
-    if (h) observe(t, h, h->count - 1, bytes);
-    else load_sector(t, address, bytes);
+    if (h) {
+        observe(t, h, h->count - 1, bytes);
+        note_read(t, h, h->count - 1, bytes);
+    } else load_sector(t, address, bytes);
 }
 
 /* ---- accesses ------------------------------------------------------------------------------------------------ */
@@ -551,6 +603,7 @@ enum emu_verdict views_access(struct views *v, const struct emu_access *a)
     uint32_t bytes;
     v->now++;
     v->access++;
+    t.g->stores += a->kind != EMU_LOAD;
     if (a->space != PTX_SPACE_GLOBAL && !(t.shared && v->settings.has_shared)) return EMU_PROCEED;
     if (a->flags & (EMU_ASYNC | EMU_NONCOHERENT)) {
         if (a->kind != EMU_LOAD) each_sector(&t, drop_sector);

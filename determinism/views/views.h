@@ -54,6 +54,11 @@ void views_lose_late_stores(struct views *v);
 /* Whether the bounded sizes of views and histories have had an effect on the launch: then it may depend on the order of
  * accesses that have nothing to do with each other. (The bounded depth of one sector's history is no such effect.) */
 bool views_were_full(const struct views *v);
+/* Of the launch: equal if its loads and atomics have read the same stores, and the stores to each byte came in the same
+ * order. What a warp reads again and again by one instruction (polling) counts once. Writes that are no longer in a
+ * history, asynchronous copies, textures, barriers and fences make no difference: it may be equal for two launches that
+ * differ in these. */
+uint64_t views_execution(const struct views *v);
 /* From now on all threads see memory as it is now. */
 void views_settle(struct views *v);
 

@@ -1,6 +1,7 @@
 /* A device: what it is made of, and its memory. */
 #define _GNU_SOURCE
 #include "emu/device/device.h"
+#include "emu/device_order.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -371,6 +372,11 @@ const struct emu_finding *emu_leaks(struct emu *e, bool guest_only, size_t *coun
     }
     *count = n;
     return list;
+}
+
+const struct emu_order *emu_device_order(const struct emu *e)
+{
+    return e->config.order;
 }
 
 uint64_t emu_digest(struct emu *e)

@@ -26,8 +26,8 @@ struct lower_local {
     const struct ptx_sym *sym;
     u32 offset, next;
 };
-struct
-    lower_late { /* a load that may be carried out late: before statement `until` at the latest */
+/* A load that may be carried out late: before statement `until` at the latest. */
+struct lower_late {
     u32 load, until, row;
     u32 steps;           /* accesses in between */
     struct emu_uop *uop; /* ld_late; NULL: the load is not there yet */

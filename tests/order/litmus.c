@@ -399,6 +399,83 @@ Test(litmus, random_shows_no_forbidden_outcome_of_random_programs)
     }
 }
 
+/* ---- executions -------------------------------------------------------------------------------------- */
+
+/* Launches with one seed each: if two are the same execution, they have the same outcome. Returns the executions. */
+static unsigned executions(const struct litmus *t, unsigned launches, const char *name)
+{
+    static struct {
+        uint64_t execution, outcome;
+    } of[1000];
+    const char *fault = NULL;
+    char *why = NULL;
+    unsigned count = 0;
+    struct litmus_bench *b = litmus_bench_new(t, &fault);
+    cr_assert(b, "%s", fault);
+    for (unsigned seed = 1; seed <= launches; seed++) {
+        struct orders *o = orders_new("random", seed, &why);
+        uint64_t outcome = 0;
+        cr_assert(litmus_bench_run(b, orders_get(o), &outcome, &fault), "%s", fault);
+        const uint64_t execution = orders_execution(orders_get(o));
+        cr_assert(execution != ORDER_EXECUTION_UNKNOWN);
+        unsigned at = 0;
+        while (at < count && of[at].execution != execution) at++;
+        if (at == count) {
+            of[at].execution = execution;
+            of[at].outcome = outcome;
+            count++;
+        }
+        cr_expect_eq(of[at].outcome, outcome, "%s, seed %u", name, seed);
+        orders_free(o);
+    }
+    litmus_bench_free(b);
+    return count;
+}
+
+Test(litmus, an_execution_has_one_outcome)
+{
+    for (size_t i = 0; i < litmus_shape_count; i++)
+        for (int v = 0; v < LITMUS_VARIANTS; v += 2) {
+            const struct litmus t = litmus_of_shape(i, (enum litmus_variant)v,
+                                                    (enum litmus_placement)(v / 2 % 2));
+            executions(&t, 100, litmus_shapes[i].name);
+        }
+    for (unsigned n = 1; n <= 100; n++) {
+        const struct litmus t = random_litmus(n);
+        char name[32];
+        snprintf(name, sizeof name, "program %u", n);
+        executions(&t, 60, name);
+    }
+}
+
+/* On paper: which store each load reads, and which of two stores of a place comes first. */
+Test(litmus, executions_are_counted)
+{
+    static const struct {
+        const char *text;
+        unsigned count;
+    } counted[] = {
+        {"W x 1; W y 1", 1},
+        {"W x 1 || W y 1", 1},
+        {"W.rlx x 1 || W.rlx x 2", 2},
+        {"W.rlx x 1 || W.rlx x 1", 2},
+        {"W.rlx x 1 || W.rlx x 2 || W.rlx x 3", 6},
+        {"W.rlx x 1 || R.rlx x", 2},
+        {"W.rlx x 1; W.rlx y 1 || R.rlx y; R.rlx x", 4}, /* MP: two values for each load */
+        {"R.rlx x; W.rlx y 1 || R.rlx y; W.rlx x 1", 4}, /* LB */
+        {"A x 1 || A x 1", 2},
+        {"A x 1 || A x 1 || A x 1", 6},
+        {"A x 1; A x 1 || A x 1", 3},
+        {"W.rlx x 1 || W.rlx x 2 || W.rlx y 1 || W.rlx y 2", 4},
+    };
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        struct litmus t;
+        cr_assert_null(litmus_parse(&t, counted[i].text));
+        cr_expect_eq(executions(&t, 600, counted[i].text), counted[i].count, "%s: %u",
+                     counted[i].text, executions(&t, 600, counted[i].text));
+    }
+}
+
 /* ---- all choices ------------------------------------------------------------------------------------- */
 
 /* The number of runs; 0: the limit was reached. */

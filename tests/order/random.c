@@ -381,3 +381,28 @@ Test(random_order, plain_updates_of_shared_memory_are_lost)
         tear_down(&b);
     }
 }
+
+/* The flag is 1, then 2. CTA 1 sees the 1 or it does not; how often makes no difference. */
+Test(random_order, what_is_polled_counts_once_as_an_execution)
+{
+    struct bench b;
+    uint64_t seen[WORDS];
+    unsigned count = 0;
+    set_up(&b, HEAD "@!%p1 bra reader; st.volatile.global.u32 [%d1], 1;\n"
+                    "st.volatile.global.u32 [%d1], 2; ret;\n"
+                    "reader: ld.volatile.global.u32 %r3, [%d1]; setp.ne.u32 %p2, %r3, 2;\n"
+                    "@%p2 bra reader; ret;");
+    for (uint64_t seed = 1; seed <= 200 && count < WORDS; seed++) {
+        char *why;
+        uint32_t w[WORDS] = {0};
+        struct orders *r = orders_new("random", seed, &why);
+        cr_assert_eq(launch(&b, r, 2, w)->fault.kind, EMU_OK);
+        const uint64_t execution = orders_execution(orders_get(r));
+        unsigned i = 0;
+        while (i < count && seen[i] != execution) i++;
+        if (i == count) seen[count++] = execution;
+        orders_free(r);
+    }
+    cr_expect_eq(count, 2, "%u", count);
+    tear_down(&b);
+}
