@@ -667,6 +667,20 @@ static const struct {
       {"log.entries", 2},
       {"log.longest", 1},
       {"locks.taken", 2}}},
+    /* 96 threads add 1 by a loop of compare-and-swap: in each serial mode one of them succeeds, a thread of the first
+     * warp that has not ended, and all warps have tried. 32 x (3 + 2 + 1) accesses, and a last quantum that ends. */
+    {"gpudet",
+     HEAD "mov.u32 %r1, 0;\nagain: add.u32 %r2, %r1, 1; atom.global.cas.b32 %r3, [%d1], %r1, %r2;\n"
+          "setp.ne.u32 %p1, %r3, %r1; mov.u32 %r1, %r3; @%p1 bra again; ret;",
+     1,
+     96,
+     false,
+     {{"quanta", 97},
+      {"end.atomic", 192},
+      {"end.exit", 3},
+      {"serial.quanta", 96},
+      {"serial.atomics", 192},
+      {"serial.rounds", 96}}},
 };
 enum { COUNTED = sizeof counted / sizeof *counted, WANTS = 12 };
 
