@@ -26,7 +26,7 @@ static u64 tick(double cycles)
 
 static void *grown(void *list, size_t count, size_t size)
 {
-    void *p = realloc(list, count * size);
+    void *p = realloc(list, count ? count * size : 1);
     if (!p) abort();
     return p;
 }
