@@ -12,6 +12,7 @@
 #include "emu/trace_events.h"
 #include "emu/trace_file.h"
 #include "ptx/ptx.h"
+#include "tests/support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -424,7 +425,7 @@ Test(trace_events, what_is_flipped_is_refused_or_says_the_same)
     struct bench b = bench_new();
     uint64_t random = 1;
     int refused = 0;
-    for (int i = 0; i < 10000; i++) {
+    for (int i = 0; i < 10000 / THINNED; i++) {
         bool complete;
         random = random * 6364136223846793005u + 1442695040888963407u;
         const size_t bit = (size_t)(random >> 20) % (8 * b.size);
@@ -439,7 +440,7 @@ Test(trace_events, what_is_flipped_is_refused_or_says_the_same)
         arena_free(in.arena);
         b.bytes[bit / 8] ^= (char)(1 << bit % 8);
     }
-    cr_expect(gt(int, refused, 9900));
+    cr_expect(gt(int, refused, 9900 / THINNED));
     bench_free(&b);
 }
 
