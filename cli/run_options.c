@@ -494,6 +494,15 @@ bool run_is_program(const char *word)
     return run_target_kind((struct piece){word, (uint32_t)strlen(word), 0}) == TARGET_PROGRAM;
 }
 
+/* Whether the target is a file that is not there. */
+static bool is_missing(struct piece target)
+{
+    char path[4096];
+    if (target.length >= sizeof path || (target.length == 1 && *target.text == '-')) return false;
+    snprintf(path, sizeof path, "%.*s", (int)target.length, target.text);
+    return run_target_kind(target) == TARGET_PTX && access(path, F_OK) != 0;
+}
+
 static void check_targets(struct run_options *o)
 {
     static const char *const names[] = {[TARGET_PTX] = "a kernel file",
@@ -559,11 +568,16 @@ bool run_options_read(struct run_options *o, int argc, char **argv)
             i += read_option(o, &words[i], argc - i);
             continue;
         }
-        if (o->target.text)
+        if (o->target.text) {
             diag_error(&o->diags, words[i].at, words[i].length,
                        "there is one target at most: unexpected '%.*s'", (int)words[i].length,
                        words[i].text);
-        else {
+            if (is_missing(o->target)) {
+                diag_note(&o->diags, o->target.at, o->target.length, "there is no file '%.*s'",
+                          (int)o->target.length, o->target.text);
+                break; /* it may be a program, and what follows its arguments */
+            }
+        } else {
             o->target = words[i];
             o->kind = run_target_kind(o->target);
             o->rest = i;

@@ -242,6 +242,7 @@ static const struct call bad_kernel_calls[] = {
     {"", 2, "", "the target is missing"},
     {"k.ptx", 2, "", "the module has 5 kernels: say which, with --kernel"},
     {"k.ptx k.ptx", 2, "", "there is one target at most: unexpected 'k.ptx'"},
+    {"-- ./no-program 1 2", 2, "", "note: there is no file './no-program'"},
     {"none.ptx", 2, "", "none.ptx: error: cannot read"},
     {".", 2, "", "cannot read: Is a directory"},
     {"bad.ptx", 1, "", "bad.ptx:6:2: error: unknown instruction 'foo'"},
