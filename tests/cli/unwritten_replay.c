@@ -105,12 +105,14 @@ Test(unwritten_replay, an_older_recording_has_zeros)
     static uint8_t bytes[1 << 16];
     uint32_t words[64];
     write_kernel();
-    run_with_file("--order random:uninitialised=zero --seed 7 --record", "zero.rec", words);
+    run_with_file("--order random:uninitialised=zero:late-loads=off --seed 7 --record", "zero.rec",
+                  words);
     FILE *f = open_file("zero.rec", "rb");
     size_t n = content(f, bytes, sizeof bytes);
     (void)fclose(f);
-    /* Version, length of the name, name, wants, step, seed of unwritten memory (0: zeros), which is new in version 4. */
-    cr_assert_eq(bytes[0], 4);
+    /* Version, length of the name, name, wants, step, seed of unwritten memory (0: zeros), which is new in
+     * version 4. Version 5 has late loads besides, which this order leaves out. */
+    cr_assert_eq(bytes[0], 5);
     bytes[0] = 3;
     const size_t at = 2 + (size_t)bytes[1] + 2;
     cr_assert_eq(bytes[at], 0);
