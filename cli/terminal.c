@@ -81,8 +81,8 @@ void steps_tell(struct steps *s, size_t done, size_t all)
 {
     const double t = now();
     struct buf b = {0};
-    if (!s->wanted || t - s->began < 2 || t - s->told < 0.2) return;
-    s->told = t;
+    if (!s->wanted || t - s->began < 2 || t - s->printed < 0.2) return;
+    s->printed = t;
     s->shown = true;
     steps_text(&b, s->unit, done, all, t - s->began);
     (void)fflush(stdout);

@@ -49,7 +49,7 @@ void terminal_end(void);
 
 struct steps {
     const char *unit; /* "runs" */
-    double began, told;
+    double began, printed;
     bool wanted, shown;
 };
 void steps_begin(struct steps *s, const char *unit);

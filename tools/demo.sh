@@ -86,6 +86,10 @@ say "heddle area: the storage that DAB's hardware needs on a TITAN V"
 say "heddle run suite:litmus --table: message passing with a fence for a CTA, and with one for the GPU, between CTAs"
 ./heddle run 'suite:litmus:MP+fence.[cg]*@grid' --seeds 300 --table
 
+say "heddle run suite:litmus --table: two threads each read what the other stores behind its load; a fence forbids it"
+./heddle run 'suite:litmus:LB+rlx@block' --seeds 300 --table
+./heddle run 'suite:litmus:LB+fence.gpu@block' --seeds 300 --table
+
 say "heddle run --fidelity: which results PTX leaves to the hardware"
 ./heddle run suites/ptx/micro.ptx --kernel micro_sfu --block 32 --arg 'buf:f32[32]' --arg 16 --arg 1 --fidelity
 
@@ -110,6 +114,7 @@ vary: {q: [100, 200]}
 seeds: 1-5
 gpus: [gtx480]
 END
+./heddle sweep "$sweep/plan.yaml" --output "$sweep/out" --dry-run --probe --quiet 2>/dev/null | tail -1
 ./heddle sweep "$sweep/plan.yaml" --output "$sweep/out" --quiet >/dev/null 2>&1 &
 half=$!
 finished() { cat "$sweep/out/journal.ndjson" 2>/dev/null | wc -l; }
@@ -132,9 +137,11 @@ say "heddle report: what a run did over time, under three orders below each othe
 ./heddle report suite:reduce_shuffle --gpu titanv --konata build/demo/warps.log
 echo "another one warp by warp, for the viewer Konata: build/demo/warps.log"
 
-say "heddle trace record --format memtrace3: each access of global memory, as the tracer of Rieber's thesis writes it"
-./heddle trace record --format memtrace3 suite:saxpy:small -o build/demo/saxpy.trc
-ls -l build/demo/saxpy.trc | awk '{ print $5 " bytes" }'
+say "heddle trace convert: each access, recorded in a .hdt file, as the tracer of Rieber's thesis writes it, and for Accel-Sim"
+./heddle trace record --addresses suite:saxpy:small -o build/demo/saxpy.hdt 2>&1 | tail -1
+./heddle trace convert build/demo/saxpy.hdt --format memtrace3 -o build/demo/saxpy.trc
+./heddle trace convert build/demo/saxpy.hdt --format accelsim -o build/demo/saxpy.traces
+du -b build/demo/saxpy.*
 
 say "heddle compare: what GPUDet and DAB would take on a TITAN V, if a GPU without them takes 1"
 rows=$(mktemp)

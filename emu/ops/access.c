@@ -87,6 +87,28 @@ static bool outside(struct emu_group *g, const struct emu_uop *in, u32 w, u32 la
     return false;
 }
 
+static bool reach_global(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
+                         u64 address, u32 size, bool write, struct reach *r)
+{
+    const struct emu_machine *m = g->worker->machine;
+    const struct mem_block *b = mem_find(m->mem, address, size);
+    if (!b) return outside(g, in, w, lane, PTX_SPACE_GLOBAL, address, size, write, 0, r);
+    if (b->host_only)
+        return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
+                     "%s of %u bytes at 0x%llx, memory of the host to which the device has no "
+                     "access",
+                     write ? "write" : "read", size, (unsigned long long)address);
+    if (write && (b->constant || b->read_only)) {
+        return wrong(g, in, EMU_READ_ONLY, w, lane, address, size, r, "write to %s memory",
+                     b->constant ? "constant" : "read-only");
+    }
+    r->host = b->host + (address - b->address);
+    if (m->speculation && m->speculation->allocation_found)
+        m->speculation->allocation_found(g, in, b, write);
+    if (g->worker->combine) combine_found(g->worker, in, b);
+    return true;
+}
+
 static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                   u64 address, u32 size, bool write, struct reach *r)
 {
@@ -108,24 +130,7 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
     r->space = space;
     r->offset = offset;
     switch (space) {
-    case PTX_SPACE_GLOBAL: {
-        const struct mem_block *b = mem_find(m->mem, address, size);
-        if (!b) return outside(g, in, w, lane, space, address, size, write, 0, r);
-        if (b->host_only)
-            return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
-                         "%s of %u bytes at 0x%llx, memory of the host to which the device has no "
-                         "access",
-                         write ? "write" : "read", size, (unsigned long long)address);
-        if (write && (b->constant || b->read_only)) {
-            return wrong(g, in, EMU_READ_ONLY, w, lane, address, size, r, "write to %s memory",
-                         b->constant ? "constant" : "read-only");
-        }
-        r->host = b->host + (address - b->address);
-        if (m->speculation && m->speculation->allocation_found)
-            m->speculation->allocation_found(g, in, b, write);
-        if (g->worker->combine) combine_found(g->worker, in, b);
-        return true;
-    }
+    case PTX_SPACE_GLOBAL: return reach_global(g, in, w, lane, address, size, write, r);
     case PTX_SPACE_SHARED:
     case PTX_SPACE_SHARED_CLUSTER: {
         struct emu_cta *c = g->cta;
