@@ -15,7 +15,7 @@ static enum { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } when; /* set once, before any
 bool terminal_colour_option(const char *value)
 {
     static const char *const names[] = {"auto", "always", "never"};
-    for (int i = 0; i < 3; i++)
+    for (unsigned i = 0; i < 3; i++)
         if (strcmp(value, names[i]) == 0) {
             when = i;
             return true;
