@@ -202,7 +202,7 @@ Test(event_stream, carries_what_a_run_log_has)
     event_write(stream, &(struct event){.kind = EVENT_LAUNCH_BEGIN, .text = "k"});
     event_write(stream, &(struct event){.kind = EVENT_FINDING, .finding = {"k", f}});
     event_write(stream, &(struct event){.kind = EVENT_DIGEST, .digest = {"k", 5}});
-    event_write(stream, &(struct event){.kind = EVENT_END_DIGESTS, .end = {6, 7, 8, 9}});
+    event_write(stream, &(struct event){.kind = EVENT_END_DIGESTS, .end = {6, 7, 8, 9, 10}});
     event_write(stream, &(struct event){.kind = EVENT_STATUS, .count = 10});
     struct event_reader r = event_reader_open(stream, &bytes);
     struct event e = next(&r);
@@ -221,7 +221,7 @@ Test(event_stream, carries_what_a_run_log_has)
     cr_expect(eq(str, (char *)e.digest.kernel, "k"));
     e = next(&r);
     cr_expect(e.kind == EVENT_END_DIGESTS && e.end.other_launches == 6 && e.end.memory == 7);
-    cr_expect(e.end.printed == 8 && e.end.copied == 9);
+    cr_expect(e.end.printed == 8 && e.end.copied == 9 && e.end.execution == 10);
     e = next(&r);
     cr_expect(e.kind == EVENT_STATUS && e.count == 10);
 }
