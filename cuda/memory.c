@@ -350,7 +350,7 @@ static CUresult pointer_attribute(void *value, CUpointer_attribute attribute, CU
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *(CUdeviceptr *)value = a->address; break;
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *(size_t *)value = a->size; break;
     case CU_POINTER_ATTRIBUTE_MAPPED: *(unsigned char *)value = 1; break;
-    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(unsigned *)value = 1; break; /* all of them are */
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: *(unsigned *)value = 1; break; /* it cannot be off */
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: *(unsigned char *)value = 0; break;
@@ -375,7 +375,7 @@ CUresult cuPointerGetAttribute(void *value, CUpointer_attribute attribute, CUdev
     return driver_end(r);
 }
 
-/* Copies and fills are synchronous in any case. */
+/* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS has no effect: calls that CUDA documents as synchronous wait anyway. */
 CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
                                CUdeviceptr address)
 {

@@ -118,10 +118,11 @@ static bool read_check(struct diags *d, struct piece v, struct settings *s)
         const unsigned bits = check_bits(word);
         s->checks |= bits;
         if (bits) continue;
-        diag_error(d, word.at, n,
-                   "check takes memory, init, sync, race, atomicity, api and all (the first "
-                   "three), not '%.*s'",
-                   (int)n, word.text);
+        diag_error(
+            d, word.at, n,
+            "check takes memory, init, sync, bounds, race, atomicity, api and all (the first "
+            "four), not '%.*s'",
+            (int)n, word.text);
         return false;
     }
     return true;

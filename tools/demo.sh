@@ -52,6 +52,9 @@ echo
 say "heddle check: a race on a path that the native run does not take"
 ./heddle check tests/demo/path.ptx --grid 2 --arg 'buf:u32[64]' --order native || true
 
+say "heddle check: one of the broken programs of tests/broken, a flag whose reader has no fence"
+./heddle check tests/broken/broken.ptx --kernel missing_fence_of_reader --grid 2 --block 32 --arg 'm=buf:u32[16384]' --runs 10 --quiet || true
+
 say "heddle ptx check --simt-deadlock: a spin lock whose lanes wait for each other for ever on GPUs before Volta"
 ./heddle ptx check --simt-deadlock tests/demo/spin.ptx || true
 

@@ -87,14 +87,13 @@ static bool mul_wide(struct lower *L, const struct ptx_inst *i)
     return true;
 }
 
-/* mad.hi, mad24 and the saturating ones: a product, then a sum. data: the product's family; y in 1 << 16: by
- * sign only, 1 << 17: the sum saturates. */
+/* mad.hi, mad24 and the saturating ones: a product, then a sum. data: the product's family, and: */
 enum {
-    SIGN_ONLY = 1 << 16,
-    SATURATES = 1 << 17,
-    IN_CARRY = 1 << 18,
-    OUT_CARRY = 1 << 19,
-    LOW = 1 << 20
+    SIGN_ONLY = 1 << 16, /* the family has one micro-operation for each sign, not for each width */
+    SATURATES = 1 << 17, /* the sum does */
+    IN_CARRY = 1 << 18,  /* the sum adds the carry flag */
+    OUT_CARRY = 1 << 19, /* and sets it */
+    LOW = 1 << 20        /* of the product the low half */
 };
 static bool mul_add(struct lower *L, const struct ptx_inst *i)
 {

@@ -80,7 +80,8 @@ static size_t shared_marks_size(const struct emu_cta *c)
 
 /* ---- the undo log ---------------------------------------------------------------------------------------- */
 
-static size_t kept_bytes(u64 size) /* a multiple of what a record's address is */
+/* The bytes that a record's data take: rounded up, so that the record behind them is aligned. */
+static size_t kept_bytes(u64 size)
 {
     return (size + sizeof(struct stored) - 1) / sizeof(struct stored) * sizeof(struct stored);
 }

@@ -135,7 +135,7 @@ static const struct call {
     {"run leak.ptx", 0, "k: 1x1x1", ""},
     {"run leak.ptx --check all", 3, "k: 1x1x1", "leak: 'malloc', 24 bytes at 0x"},
     {"run leak.ptx --check leaks", 2, "",
-     "check takes memory, init, sync, race, atomicity, api and all (the first three), not 'leaks'"},
+     "check takes memory, init, sync, bounds, race, atomicity, api and all (the first four), not 'leaks'"},
 
     {"ptx check", 2, "", "which FILE?"},
     {"ptx check good.ptx", 0, "1 file, 0 errors, 0 warnings\n", ""},

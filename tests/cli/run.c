@@ -741,7 +741,7 @@ static const struct {
      "job.yaml:5:11: error: cannot write 'none/x'"},
     {HEAD "options: {chek: init}\nsteps: []\n", 1, "", "did you mean 'check'?"},
     {HEAD "options: {check: most}\nsteps: []\n", 1, "",
-     "check takes memory, init, sync, race, atomicity, api and all (the first three), not 'most'"},
+     "check takes memory, init, sync, bounds, race, atomicity, api and all (the first four), not 'most'"},
     {"heddle: 1\nmodules: none.ptx\nsteps: []\n", 2, "", "none.ptx: error: cannot read"},
     {"heddle: 1\nmodules: bad.ptx\nsteps: []\n", 1, "", "bad.ptx:6:2"},
     {"heddle: 1\nmodules: []\nsteps: []\n", 1, "", "there are no modules"},
