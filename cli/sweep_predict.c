@@ -95,8 +95,8 @@ void sweep_print_cells(const struct sweep_plan *p, const struct sweep_cell *cell
     }
     printf("%zu cells, %zu of them to be run", count, left);
     if (left > unknown + from_cache) {
-        const double spread = sum / (double)jobs;
-        printf(", about %.0f s with %u jobs", spread > longest ? spread : longest, jobs);
+        const double spread = sum / (double)jobs, seconds = spread > longest ? spread : longest;
+        printf(", about %.*f s with %u jobs", seconds < 9.95, seconds, jobs);
     }
     printf("\n");
     if (from_cache)
