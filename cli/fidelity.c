@@ -37,7 +37,7 @@ void fidelity_print(struct emu_fidelity *f)
         printf("%14" PRIu64 "  %-28s  %-11s  %s\n%14s  %-28s  may reach: %s\n", list[i].thread,
                list[i].name, list[i].result, list[i].text, "", "",
                reaches_text(list[i].reaches, reaches, sizeof reaches));
-    printf("what results may reach is told by the registers of each function, whatever their "
+    printf("what results may reach follows from the registers of each function, whatever their "
            "values are; behind 'memory'\n(stores, arguments and results of functions) values are "
            "not followed\n");
 }

@@ -365,10 +365,10 @@ static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 l
     return room;
 }
 
-/* ---- loads that an order puts off --------------------------------------------------------------------- */
+/* ---- late loads -------------------------------------------------------------------------------------- */
 
 /* A load of these addresses is pending from now on; NULL: none of its lanes is. */
-static void put_off(struct emu_group *g, const struct mem_desc *v, const u64 *at)
+static void set_pending(struct emu_group *g, const struct mem_desc *v, const u64 *at)
 {
     u64 *const row = (u64 *)(void *)emu_row(g, 8, v->late_row);
     for (u32 m = g->exec[0]; m; m &= m - 1) {
@@ -377,7 +377,7 @@ static void put_off(struct emu_group *g, const struct mem_desc *v, const u64 *at
     }
 }
 
-/* The lanes of a load that was put off. */
+/* The lanes of a late load that is pending. */
 static u32 pending_lanes(const struct emu_group *g, const struct emu_uop *late)
 {
     const u64 *const row = (const u64 *)(const void *)emu_row(g, 8, late->a);
@@ -394,7 +394,7 @@ static bool load_pending(struct emu_group *g, const struct emu_uop *late, u32 la
     const u32 all = g->exec[0];
     g->exec[0] = lanes;
     const bool went_on = load_lanes(g, late);
-    if (went_on) put_off(g, late->ext, NULL);
+    if (went_on) set_pending(g, late->ext, NULL);
     g->exec[0] = all;
     return went_on;
 }
@@ -468,7 +468,7 @@ static bool tell_of_late(struct emu_group *g, const struct emu_uop *in, struct e
     if (!emu_notify_access(g, in, a, verdict)) return false;
     if (*verdict != EMU_LATER) return true;
     const struct mem_desc *const v = in->ext;
-    put_off(g, v, a->address);
+    set_pending(g, v, a->address);
     if (g->burst > v->late_steps)
         g->burst = v->late_steps; /* others go on before it is carried out */
     return true;
@@ -515,7 +515,7 @@ static const struct emu_uop *load_lanes(struct emu_group *g, const struct emu_uo
     a.result = data;
     a.stride = size;
     u32 done, space;
-    const bool counts = g->worker->sites && in->id != UOP_ld_late; /* counted when it was put off */
+    const bool counts = g->worker->sites && in->id != UOP_ld_late; /* counted when it became late */
     if (in->id != UOP_ld_late && v->may_be_late &&
         (space = common_space(g, v->space, at)) != PTX_SPACE_GENERIC) {
         enum emu_verdict verdict;
@@ -551,7 +551,7 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
     if (g->asked) return emu_notify_retry(g, in, EMU_LOAD, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
-    if (v->may_be_late) put_off(g, v, NULL);
+    if (v->may_be_late) set_pending(g, v, NULL);
     if (v->pending_count && !load_overlapped(g, in)) return NULL;
     if (!found(g, in, EMU_LOAD, 0, &lanes, &a)) return load_lanes(g, in);
     a.result = data;

@@ -17,10 +17,10 @@ struct mem_desc {
     u8 type;       /* enum ptx_type of an element */
     emu_op *plain; /* of a watched one: what does it when nobody watches */
     u32 rows[8];
-    /* A load that an order may put off, with the addresses plus one in late_row, and the accesses that it may pass. */
+    /* A load that may be late, with the addresses plus one in late_row, and the accesses that it may pass. */
     bool may_be_late;
     u32 late_row, late_steps;
-    /* ld_late of the loads that may be put off when this access is due. */
+    /* ld_late of the loads that may be pending when this access is due. */
     u32 pending_count;
     const struct emu_uop *const *pending;
 };
