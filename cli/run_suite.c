@@ -31,8 +31,12 @@ char *workload_inputs(const struct suite_workload *w)
 {
     struct buf text = {0};
     buf_puts(&text, "a workload is small, medium or large");
-    if (strcmp(w->inputs, "n") == 0) buf_printf(&text, ", '%s' also n=COUNT", w->name);
-    else if (*w->inputs) buf_printf(&text, ", '%s' also %s", w->name, w->inputs);
+    if (*w->inputs) buf_printf(&text, ", '%s' also ", w->name);
+    const bool numbers = strchr(w->inputs, '=') != NULL;
+    for (const char *c = w->inputs; *c; c++) {
+        if (numbers && *c == '|') buf_puts(&text, ":");
+        else buf_printf(&text, "%c%s", *c, *c == '=' ? "COUNT" : "");
+    }
     return text.data;
 }
 
@@ -104,9 +108,8 @@ static void after(void *self, const char *kernel, const struct emu_launch *l,
 }
 
 /* What was run, in messages: "small", "n=4096", "cnv2_1". */
-static const char *what_was_run(struct run_options *o, const struct suite_options *s)
+static const char *what_was_run(const struct suite_options *s)
 {
-    if (s->n) return arena_printf(o->arena, "n=%zu", s->n);
     return s->input ? s->input : suite_size_name(s->size);
 }
 
@@ -145,11 +148,11 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
     orders_free(orders);
     if (result.bad_input) report_fail(r, EXIT_USAGE, "heddle run: %s\n", result.message);
     else if (!result.passed)
-        report_fail(r, EXIT_DIFFERS, "%s (%s): %s\n", w->name, what_was_run(o, &options),
+        report_fail(r, EXIT_DIFFERS, "%s (%s): %s\n", w->name, what_was_run(&options),
                     result.message);
     else {
         r->read_back = result.digest;
-        r->note = arena_printf(o->arena, "%s (%s): passed%s%s", w->name, what_was_run(o, &options),
+        r->note = arena_printf(o->arena, "%s (%s): passed%s%s", w->name, what_was_run(&options),
                                *result.message ? ": " : "", result.message);
     }
     return r->status;

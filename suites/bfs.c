@@ -8,6 +8,7 @@
 
 struct search {
     const struct graph *g;
+    uint32_t nodes;
     uint32_t *cost, *parent; /* as the device left them */
     uint32_t *want, *queue;  /* distances, computed here */
     CUdeviceptr row, column, active, visited, updating, dcost, dparent, over;
@@ -37,7 +38,7 @@ static void reference(struct search *s, uint32_t source)
 static struct search make(struct suite_context *ctx, uint32_t nodes, uint32_t edges)
 {
     size_t bytes = nodes * sizeof(uint32_t);
-    struct search s = {.blocks = (unsigned)suite_blocks(nodes, 256)};
+    struct search s = {.nodes = nodes, .blocks = (unsigned)suite_blocks(nodes, 256)};
     s.cost = suite_host(ctx, uint32_t, nodes);
     s.parent = suite_host(ctx, uint32_t, nodes);
     s.want = suite_host(ctx, uint32_t, nodes);
@@ -222,24 +223,37 @@ static uint32_t in_largest(struct search *s)
     return best;
 }
 
+static void search_sparse(struct suite_context *ctx, struct search *s, uint32_t edges,
+                          uint64_t seed)
+{
+    struct graph *g = graph_undirected(s->nodes, edges, seed);
+    if (!g) suite_fail(ctx, "out of host memory: a graph of %u edges", edges);
+    suite_at_end(ctx, free_graph, g);
+    load(ctx, s, g);
+    search(ctx, s, "bfs_racy", in_largest(s));
+    check_racy(ctx, s);
+}
+
 /* The graphs of the GPUDet thesis, figure 1.1: 65,536 nodes, 24,000 to 42,000 edges that go both ways.
  * From 32,768 on, one part holds most of what is connected, and searches have many results. A small run
- * has the densest graph, a medium one each, a large one ten of each. */
+ * has the densest graph, a medium one each, a large one ten of each. "edges=E:graph=G": one graph of E edges (42,000),
+ * another one for each G (1). */
 void suite_run_bfs_sparse(struct suite_context *ctx)
 {
     enum { NODES = 65536, STEP = 2000, LEAST = 24000, MOST = 42000 };
-    uint32_t least = (uint32_t)suite_pick(ctx, MOST, LEAST, LEAST);
-    struct search s = make(ctx, NODES, 2 * MOST);
+    const uint32_t named = (uint32_t)suite_number(ctx, "edges"), one = named ? named : MOST;
+    struct search s = make(ctx, NODES, 2 * (suite_has_input(ctx) ? one : MOST));
     struct suite_random r = suite_random(ctx->seed + 3);
-    size_t each = suite_pick(ctx, 1, 1, 10);
-    for (uint32_t edges = least; edges <= MOST; edges += STEP)
-        for (size_t i = 0; i < each; i++) {
-            struct graph *g = graph_undirected(NODES, edges, suite_random_u64(&r));
-            suite_at_end(ctx, free_graph, g);
-            load(ctx, &s, g);
-            search(ctx, &s, "bfs_racy", in_largest(&s));
-            check_racy(ctx, &s);
-        }
+    if (suite_has_input(ctx)) {
+        const uint64_t graph = suite_number(ctx, "graph");
+        r.state ^= (graph ? graph : 1) << 32 | one;
+        search_sparse(ctx, &s, one, suite_random_u64(&r));
+    } else {
+        const uint32_t least = (uint32_t)suite_pick(ctx, MOST, LEAST, LEAST);
+        const size_t each = suite_pick(ctx, 1, 1, 10);
+        for (uint32_t edges = least; edges <= MOST; edges += STEP)
+            for (size_t i = 0; i < each; i++) search_sparse(ctx, &s, edges, suite_random_u64(&r));
+    }
     note(ctx, &s);
 }
 

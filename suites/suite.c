@@ -59,24 +59,55 @@ size_t suite_pick(const struct suite_context *ctx, size_t small, size_t medium, 
     return ctx->size == SUITE_SMALL ? small : ctx->size == SUITE_MEDIUM ? medium : large;
 }
 
+/* Where the words of a list that match begin, or NULL; `end` closes a word. */
+static const char *find_word(const char *list, char end, const char *word, size_t length)
+{
+    for (const char *at = list; *at;) {
+        const char *close = strchr(at, end);
+        const size_t n = close ? (size_t)(close - at) : strlen(at);
+        if (n == length && strncmp(at, word, n) == 0) return at;
+        at += n + (close != NULL);
+    }
+    return NULL;
+}
+
+/* The number behind "KEY=" in "KEY=NUMBER:KEY=NUMBER"; 0: there is none. */
+static size_t number_of(const char *input, const char *key)
+{
+    const size_t n = strlen(key);
+    for (const char *at = input; at; at = strchr(at, ':')) {
+        at += *at == ':';
+        if (strncmp(at, key, n) == 0 && at[n] == '=') return strtoull(at + n + 1, NULL, 10);
+    }
+    return 0;
+}
+
+/* KEY=NUMBER, once for each key that stands before its end. */
+static bool are_numbers(const struct suite_workload *w, const char *text)
+{
+    enum { MOST = 1 << 28 };
+    for (const char *at = text;; at++) {
+        const size_t key = strcspn(at, "=:");
+        char *end;
+        if (at[key] != '=' || !find_word(w->inputs, '|', at, key + 1)) return false;
+        for (const char *before = text; before < at; before = strchr(before, ':') + 1)
+            if (strncmp(before, at, key + 1) == 0) return false;
+        const unsigned long long n = strtoull(at + key + 1, &end, 10);
+        if (at[key + 1] < '0' || at[key + 1] > '9' || n < 1 || n > MOST) return false;
+        if (!*end) return true;
+        if (*end != ':') return false;
+        at = end;
+    }
+}
+
 bool suite_input_read(const struct suite_workload *w, const char *text, struct suite_options *out)
 {
-    const size_t n = strlen(text);
     if (suite_size_read(text, &out->size)) return true;
-    if (strcmp(w->inputs, "n") == 0) {
-        enum { MOST = 1 << 28 };
-        char *end;
-        const unsigned long long count = strtoull(strncmp(text, "n=", 2) == 0 ? text + 2 : "", &end,
-                                                  10);
-        out->n = (size_t)count;
-        return n > 2 && text[2] >= '0' && text[2] <= '9' && !*end && count > 0 && count <= MOST;
-    }
-    for (const char *at = w->inputs; n && *at; at += strcspn(at, "|"), at += *at == '|')
-        if (strcspn(at, "|") == n && strncmp(at, text, n) == 0) {
-            out->input = text;
-            return true;
-        }
-    return false;
+    if (!*text) return false;
+    if (strchr(text, '=') ? !are_numbers(w, text) : !find_word(w->inputs, '|', text, strlen(text)))
+        return false;
+    out->input = text;
+    return true;
 }
 
 /* ---- random numbers -------------------------------------------------------------------------------------- */
@@ -130,9 +161,14 @@ struct suite_run {
     unsigned kernel_count;
 };
 
+size_t suite_number(const struct suite_context *ctx, const char *key)
+{
+    return number_of(ctx->run->options->input, key);
+}
+
 size_t suite_count_of(const struct suite_context *ctx, size_t small, size_t medium, size_t large)
 {
-    const size_t n = ctx->run->options->n;
+    const size_t n = suite_number(ctx, "n");
     return n ? n : suite_pick(ctx, small, medium, large);
 }
 
@@ -143,14 +179,11 @@ bool suite_has_input(const struct suite_context *ctx)
 
 size_t suite_input(const struct suite_context *ctx)
 {
-    const char *name = ctx->run->options->input;
+    const char *name = ctx->run->options->input, *all = ctx->run->workload->inputs;
+    const char *at = name ? find_word(all, '|', name, strlen(name)) : NULL;
     size_t i = 0;
-    for (const char *at = ctx->run->workload->inputs; name && *at; i++) {
-        const size_t n = strcspn(at, "|");
-        if (strlen(name) == n && strncmp(at, name, n) == 0) return i;
-        at += n + (at[n] == '|');
-    }
-    return 0;
+    for (const char *c = all; at && c < at; c++) i += *c == '|';
+    return i;
 }
 
 static double now(void)

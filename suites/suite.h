@@ -31,7 +31,7 @@ struct suite_workload {
     const char *ptx; /* the kernel file: "reduce" for suites/ptx/reduce.ptx */
     void (*run)(struct suite_context *ctx);
     const char *
-        inputs; /* "n": takes suite_options.n; else names for suite_options.input, '|' between; "": none */
+        inputs; /* what suite_options.input may be: names with '|' between; "edges=|graph=": numbers; "": none */
     bool wants_graph; /* takes suite_options.graph */
 };
 
@@ -53,9 +53,9 @@ struct suite_launched {
 
 struct suite_options {
     enum suite_size size;
-    uint64_t seed;     /* of the inputs */
-    size_t n;          /* elements, for workloads that take a number; 0: what the size says */
-    const char *input; /* one of the workload's named inputs; NULL: what the size says */
+    uint64_t seed; /* of the inputs */
+    const char *
+        input; /* one of the workload's named inputs, or numbers of it ("n=4096"); NULL: what the size says */
     const char *graph; /* a file for workloads that want one; NULL: a graph made from the seed */
     /* Called after each launch. NULL: nobody wants to know. */
     void (*launched)(void *self, const struct suite_launched *l);
@@ -73,8 +73,9 @@ struct suite_result {
     double seconds;        /* of the host's wall clock, all in all */
 };
 
-/* Reads what stands behind "NAME:": a size, or an input of this workload ("n=4096", "cnv2_1"). The text stays the
- * caller's. false: the workload has none of this name. */
+/* Reads what stands behind "NAME:": a size, or an input of this workload ("cnv2_1", "n=4096", "edges=42000:graph=3").
+ * Numbers are from 1 to 2^28, each at most once, in any sequence. The text stays the caller's. false: the workload has no
+ * such input. */
 bool suite_input_read(const struct suite_workload *w, const char *text, struct suite_options *out);
 
 /* Initialises CUDA if need be and runs in a context of its own on device 0. */
@@ -90,7 +91,9 @@ struct suite_context {
     struct suite_run *run; /* the rest */
 };
 
-/* The number that the run names (n=COUNT), else one of three by its size. */
+/* The number that the run names for a key of the workload's inputs ("edges=42000"); 0: it names none. */
+size_t suite_number(const struct suite_context *ctx, const char *key);
+/* The number of elements that the run names (n=COUNT), else one of three by its size. */
 size_t suite_count_of(const struct suite_context *ctx, size_t small, size_t medium, size_t large);
 bool suite_has_input(const struct suite_context *ctx); /* whether the run names one */
 /* Which of the workload's named inputs the run is for; the first if it names none. */

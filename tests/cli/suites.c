@@ -58,11 +58,19 @@ Test(suites, named_inputs_pass, .timeout = 300)
 {
     static const struct {
         const char *workload, *input;
-    } cases[] = {
-        {"sum_atomic", "n=257"},       {"sum_lock", "n=300"},     {"sum_lock_test", "n=1"},
-        {"sum_lock_backoff", "n=129"}, {"betweenness", "1k"},     {"betweenness", "fa"},
-        {"betweenness", "fol"},        {"conv_filter", "cnv2_3"}, {"conv_filter", "cnv3_1"},
-        {"conv_filter", "cnv4_2"},     {"pagerank", "coa"}};
+    } cases[] = {{"sum_atomic", "n=257"},
+                 {"sum_lock", "n=300"},
+                 {"sum_lock_test", "n=1"},
+                 {"sum_lock_backoff", "n=129"},
+                 {"betweenness", "1k"},
+                 {"betweenness", "fa"},
+                 {"betweenness", "fol"},
+                 {"conv_filter", "cnv2_3"},
+                 {"conv_filter", "cnv3_1"},
+                 {"conv_filter", "cnv4_2"},
+                 {"pagerank", "coa"},
+                 {"bfs_sparse", "edges=3000"},
+                 {"bfs_sparse", "graph=2:edges=41000"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct suite_workload *w = suite_find(cases[i].workload);
         struct suite_options o = {.size = SUITE_SMALL, .seed = 3};
@@ -81,6 +89,35 @@ Test(suites, named_inputs_pass, .timeout = 300)
     cr_expect(!suite_input_read(suite_find("betweenness"), "1", &o));
     cr_expect(!suite_input_read(suite_find("betweenness"), "1k|2k", &o));
     cr_expect(!suite_input_read(suite_find("saxpy"), "n=4", &o));
+    static const char *const wrong_graphs[] = {"edges",           "edges=1:",       ":edges=1",
+                                               "edges=1:edges=2", "graph=1:small",  "nodes=10",
+                                               "edges=1|2",       "edges=1:graph=0"};
+    for (size_t i = 0; i < sizeof wrong_graphs / sizeof *wrong_graphs; i++)
+        cr_expect(!suite_input_read(suite_find("bfs_sparse"), wrong_graphs[i], &o), "%s",
+                  wrong_graphs[i]);
+}
+
+static uint64_t digest_of(const char *workload, const char *input)
+{
+    const struct suite_workload *w = suite_find(workload);
+    struct suite_options o = {.seed = 1};
+    cr_assert(suite_input_read(w, input, &o), "%s", input);
+    cuda_device_configure(&(struct emu_config){.threads = 1, .timeout = 60});
+    const struct suite_result r = suite_run(w, &o);
+    cuda_device_reset();
+    cr_assert(r.passed, "%s: %s", input, r.message);
+    return r.digest;
+}
+
+/* Figure 1.1's graphs: each number of edges and each graph is another one; the sequence of the keys does not matter. */
+Test(suites, numbers_choose_the_graph)
+{
+    const uint64_t one = digest_of("bfs_sparse", "edges=40000:graph=1");
+    cr_expect_eq(one, digest_of("bfs_sparse", "graph=1:edges=40000"));
+    cr_expect_eq(one, digest_of("bfs_sparse", "edges=40000"));
+    cr_expect_neq(one, digest_of("bfs_sparse", "edges=40000:graph=2"));
+    cr_expect_neq(one, digest_of("bfs_sparse", "edges=40001:graph=1"));
+    cr_expect_eq(digest_of("bfs_sparse", "graph=1"), digest_of("bfs_sparse", "edges=42000"));
 }
 
 Test(suites, every_workload_passes_with_independent_threads, .timeout = 300)
