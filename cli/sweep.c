@@ -16,16 +16,15 @@
 
 enum { MOST_MERGED = 64, MOST_JOBS = 1024, MOST_PLAN = 1 << 20 };
 
+#define PLANS "nightly, thesis-quantum, dab-buffers, litmus, figure-1.1"
+
 static const struct command_option options[] = {
     {.name = "output",
      .argument = "DIR",
      .standard = "NAME.sweep",
      .help = "The folder of journal and results.",
      .id = 'o'},
-    {.name = "plan",
-     .argument = "NAME",
-     .help = "A plan that is built in: nightly, thesis-quantum, dab-buffers, litmus.",
-     .id = 'p'},
+    {.name = "plan", .argument = "NAME", .help = "A plan that is built in: " PLANS ".", .id = 'p'},
     {.name = "order",
      .argument = "ORDER",
      .standard = "native",
@@ -196,11 +195,11 @@ static int read_plan(struct request *q)
     if (q->file && !buf_add_file(&text, q->file, MOST_PLAN))
         return usage_error("sweep", "cannot read '%s': %s", q->file, strerror(errno));
     if (q->built_in) {
-        const char *own = sweep_plan_built_in(q->built_in);
+        const char *near = NULL, *own = sweep_plan_built_in(q->built_in, &near);
         if (!own)
-            return usage_error(
-                "sweep", "there is no plan '%s': nightly, thesis-quantum, dab-buffers, litmus",
-                q->built_in);
+            return usage_error("sweep", "there is no plan '%s'%s%s%s", q->built_in,
+                               near ? "; did you mean '" : ": " PLANS, near ? near : "",
+                               near ? "'?" : "");
         buf_puts(&text, own);
     }
     source.text = arena_copy(q->arena, text.data ? text.data : "", text.size);

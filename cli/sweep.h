@@ -57,8 +57,8 @@ bool sweep_plan_target(struct sweep_plan *p, struct diags *d, struct piece text,
 bool sweep_plan_orders(struct sweep_plan *p, struct diags *d, struct piece text);
 bool sweep_plan_seeds(struct sweep_plan *p, struct diags *d, struct piece text);
 bool sweep_plan_gpus(struct sweep_plan *p, struct diags *d, struct piece text);
-/* A plan that is built in; NULL: there is none of this name. */
-const char *sweep_plan_built_in(const char *name);
+/* A plan that is built in; NULL: there is none of this name; *near: the nearest, or NULL. */
+const char *sweep_plan_built_in(const char *name, const char **near);
 
 enum sweep_state { SWEEP_MISSING, SWEEP_OK, SWEEP_FAILED, SWEEP_STALE };
 

@@ -147,6 +147,9 @@ static bool add_order(struct sweep_plan *p, struct diags *d, const char *text, s
     return true;
 }
 
+/* Takes a text without placeholders. */
+typedef bool taker(struct sweep_plan *p, struct diags *d, const char *text, struct piece where);
+
 static const char *replaced(struct sweep_plan *p, const char *text, const char *from,
                             const char *to, const char *by)
 {
@@ -155,10 +158,10 @@ static const char *replaced(struct sweep_plan *p, const char *text, const char *
 
 /* Replaces the first placeholder by each of its values: {name} of `vary`, or {a,b,c}. */
 static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
-                   const struct placeholders *all, struct piece where)
+                   const struct placeholders *all, struct piece where, taker *take)
 {
     const char *from = strchr(text, '{'), *to = from ? strchr(from, '}') : NULL;
-    if (!from || !to) return add_order(p, d, text, where);
+    if (!from || !to) return take(p, d, text, where);
     const struct piece name = {from + 1, (uint32_t)(to - from - 1), where.at};
     for (size_t i = 0; all && i < all->count; i++) {
         const struct placeholder *x = &all->list[i];
@@ -166,7 +169,7 @@ static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
             continue;
         bool ok = true;
         for (size_t k = 0; ok && k < x->count; k++)
-            ok = expand(p, d, replaced(p, text, from, to + 1, x->values[k]), all, where);
+            ok = expand(p, d, replaced(p, text, from, to + 1, x->values[k]), all, where, take);
         return ok;
     }
     if (!memchr(name.text, ',', name.length)) {
@@ -181,7 +184,7 @@ static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
     for (const char *at = from + 1; at <= to; at++) {
         const size_t n = strcspn(at, ",}");
         const char *value = arena_copy(p->arena, at, n);
-        if (!expand(p, d, replaced(p, text, from, to + 1, value), all, where)) return false;
+        if (!expand(p, d, replaced(p, text, from, to + 1, value), all, where, take)) return false;
         at += n;
     }
     return true;
@@ -189,7 +192,7 @@ static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
 
 bool sweep_plan_orders(struct sweep_plan *p, struct diags *d, struct piece text)
 {
-    return expand(p, d, arena_copy(p->arena, text.text, text.length), NULL, text);
+    return expand(p, d, arena_copy(p->arena, text.text, text.length), NULL, text, add_order);
 }
 
 /* ---- seeds and GPUs --------------------------------------------------------------------------- */
@@ -253,24 +256,30 @@ static const struct yaml *items(const struct yaml *v)
     return v->kind == YAML_LIST ? v->first : v;
 }
 
-static bool read_orders(struct sweep_plan *p, struct diags *d, const struct yaml *orders,
-                        const struct yaml *vary)
+static bool read_placeholders(struct sweep_plan *p, struct diags *d, const struct yaml *vary,
+                              struct placeholders *all)
 {
-    struct placeholders all = {0};
-    for (const struct yaml *v = vary ? vary->first : NULL; v; v = v->next) {
-        if (all.count == MOST_PLACEHOLDERS || vary->kind != YAML_MAP) {
+    for (const struct yaml *v = vary->first; v; v = v->next) {
+        if (all->count == MOST_PLACEHOLDERS || vary->kind != YAML_MAP) {
             diag_error(d, vary->text.at, 1, "'vary' is a map of at most %d names to lists",
                        MOST_PLACEHOLDERS);
             return false;
         }
-        struct placeholder *x = &all.list[all.count++];
+        struct placeholder *x = &all->list[all->count++];
         x->name = v->key;
         x->values = arena_array(p->arena, const char *, v->count + 1);
         for (const struct yaml *i = items(v); i; i = v->kind == YAML_LIST ? i->next : NULL)
             x->values[x->count++] = arena_copy(p->arena, i->text.text, i->text.length);
     }
+    return true;
+}
+
+static bool read_orders(struct sweep_plan *p, struct diags *d, const struct yaml *orders,
+                        const struct placeholders *all)
+{
     for (const struct yaml *v = items(orders); v; v = orders->kind == YAML_LIST ? v->next : NULL)
-        if (!expand(p, d, arena_copy(p->arena, v->text.text, v->text.length), &all, v->text))
+        if (!expand(p, d, arena_copy(p->arena, v->text.text, v->text.length), all, v->text,
+                    add_order))
             return false;
     return true;
 }
@@ -321,13 +330,29 @@ static bool read_limits(struct sweep_plan *p, struct diags *d, const struct yaml
     return true;
 }
 
+/* A workload whose placeholders have been replaced; errors stand where the text of the plan does. */
+static bool add_workload(struct sweep_plan *p, struct diags *d, const char *text,
+                         struct piece where)
+{
+    return sweep_plan_target(p, d, (struct piece){text, (uint32_t)strlen(text), where.at}, true);
+}
+
+/* Placeholders stand in workloads alone: names of files may have braces. */
+static bool read_target(struct sweep_plan *p, struct diags *d, const struct yaml *v,
+                        const struct placeholders *all, bool programs)
+{
+    if (v->kind == YAML_MAP) return read_target_map(p, d, v, programs);
+    if (run_target_kind(v->text) != TARGET_SUITE) return sweep_plan_target(p, d, v->text, programs);
+    return expand(p, d, arena_copy(p->arena, v->text.text, v->text.length), all, v->text,
+                  add_workload);
+}
+
 static bool read_targets(struct sweep_plan *p, struct diags *d, const struct yaml *list,
-                         bool programs)
+                         const struct placeholders *all, bool programs)
 {
     bool ok = true;
     for (const struct yaml *v = items(list); v; v = list->kind == YAML_LIST ? v->next : NULL)
-        ok &= v->kind == YAML_MAP ? read_target_map(p, d, v, programs)
-                                  : sweep_plan_target(p, d, v->text, programs);
+        ok &= read_target(p, d, v, all, programs);
     return ok;
 }
 
@@ -363,6 +388,7 @@ bool sweep_plan_read(struct sweep_plan *p, struct diags *d, bool programs)
     static const char *const keys[KEYS] = {"sweep", "targets", "orders", "vary",         "seeds",
                                            "gpus",  "measure", "limits", "repeat_failed"};
     const struct yaml *root = yaml_read(d), *at[KEYS] = {NULL};
+    struct placeholders all = {0};
     if (!root) return false;
     if (root->kind != YAML_MAP) {
         diag_error(d, 0, 0, "a plan is a map with the key 'targets'");
@@ -383,9 +409,10 @@ bool sweep_plan_read(struct sweep_plan *p, struct diags *d, bool programs)
         }
     }
     if (at[NAME]) p->name = arena_copy(p->arena, at[NAME]->text.text, at[NAME]->text.length);
+    if (at[VARY] && !read_placeholders(p, d, at[VARY], &all)) return false;
     if (!at[TARGETS]) diag_error(d, 0, 0, "the plan has no targets");
-    else (void)read_targets(p, d, at[TARGETS], programs);
-    if (at[ORDERS]) (void)read_orders(p, d, at[ORDERS], at[VARY]);
+    else (void)read_targets(p, d, at[TARGETS], &all, programs);
+    if (at[ORDERS]) (void)read_orders(p, d, at[ORDERS], &all);
     if (at[SEEDS]) (void)read_seeds(p, d, at[SEEDS]);
     if (at[GPUS]) (void)read_gpus(p, d, at[GPUS]);
     if (at[MEASURE]) (void)read_measures(p, d, at[MEASURE]);
@@ -417,11 +444,20 @@ static const struct {
     {"litmus",
      "sweep: litmus\ntargets: [suite:litmus_block, suite:litmus_grid]\n"
      "orders: [random, 'random:strategy=pct', gpudet, dab]\nseeds: 1-100\nmeasure: [digest]\n"},
+    {"figure-1.1", /* of the GPUDet thesis: 100,000 cells */
+     "sweep: figure-1-1\ntargets: ['suite:bfs_sparse:edges={edges}:graph={graph}']\n"
+     "vary: {edges: [24000, 26000, 28000, 30000, 32000, 34000, 36000, 38000, 40000, 42000],\n"
+     "  graph: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}\n"
+     "orders: [random, gpudet]\nseeds: 1-500\ngpus: [gtx480]\nmeasure: [digest]\n"},
 };
 
-const char *sweep_plan_built_in(const char *name)
+const char *sweep_plan_built_in(const char *name, const char **near)
 {
-    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+    struct text_nearest nearest = {.text = name, .length = strlen(name)};
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
         if (strcmp(plans[i].name, name) == 0) return plans[i].text;
+        text_nearest_try(&nearest, plans[i].name);
+    }
+    *near = nearest.best;
     return NULL;
 }

@@ -11,6 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The value behind "KEY=" of a target or order, up to the next ':'; NULL: it has none. */
+static const char *value_of(const char *text, const char *key, int *length)
+{
+    const size_t n = strlen(key);
+    for (; text; text = strchr(text, ':')) {
+        text += *text == ':';
+        if (strncmp(text, key, n) != 0 || text[n] != '=') continue;
+        *length = (int)strcspn(text + n + 1, ":");
+        return text + n + 1;
+    }
+    return NULL;
+}
+
+/* parameter(KEY, target, order): a number, a text, or '-': neither has the key. */
+static void parameter(sqlite3_context *c, int count, sqlite3_value **v)
+{
+    const char *key = (const char *)sqlite3_value_text(v[0]), *value = NULL;
+    int n = 0;
+    for (int i = 1; i < count && !value && key; i++)
+        value = value_of((const char *)sqlite3_value_text(v[i]), key, &n);
+    if (!value) sqlite3_result_text(c, "-", 1, SQLITE_STATIC);
+    else if (n && n < 18 && (int)strspn(value, "0123456789") >= n)
+        sqlite3_result_int64(c, strtoll(value, NULL, 10));
+    else sqlite3_result_text(c, value, n, SQLITE_TRANSIENT);
+}
+
 /* NULL after a message. */
 static sqlite3 *open_results(const char *command, const char *folder)
 {
@@ -18,7 +44,9 @@ static sqlite3 *open_results(const char *command, const char *folder)
     sqlite3 *db = NULL;
     snprintf(path, sizeof path, "%s/results.sqlite", folder);
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK &&
-        sqlite3_exec(db, "SELECT 1 FROM cells LIMIT 1", NULL, NULL, NULL) == SQLITE_OK)
+        sqlite3_exec(db, "SELECT 1 FROM cells LIMIT 1", NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_create_function(db, "parameter", 3, SQLITE_UTF8, NULL, parameter, NULL, NULL) ==
+            SQLITE_OK)
         return db;
     usage_error(command, "cannot read '%s': %s", path, db ? sqlite3_errmsg(db) : "no memory");
     sqlite3_close(db);
@@ -95,21 +123,22 @@ const struct command command_sweep_query = {
 
 static const struct command_option options[] = {
     {.name = "rows",
-     .argument = "target|order|seed|gpu",
+     .argument = "target|order|seed|gpu|KEY",
      .standard = "target",
-     .help = "What has a row.",
+     .help = "What has a row. KEY: the value of KEY=VALUE in the target or the order.",
      .id = 'r'},
     {.name = "columns",
-     .argument = "target|order|seed|gpu",
+     .argument = "target|order|seed|gpu|KEY",
      .standard = "order",
      .help = "What has a column.",
      .id = 'c'},
     {.name = "value",
-     .argument = "results|cells|failed|racy|cycles|seconds",
+     .argument = "results|mean-results|cells|failed|racy|cycles|seconds",
      .standard = "results",
      .help =
-         "What a cell of the table has: the number of different results, of cells, of failed and of racy ones; "
-         "the mean of estimated cycles; the seconds that the runs took in all.",
+         "What a cell of the table has: the number of different results; the mean of that number over each target, order "
+         "and GPU; the number of cells, of failed and of racy ones; the mean of estimated cycles; the seconds that the "
+         "runs took in all.",
      .id = 'v'},
     {.name = "baseline",
      .argument = "DIR",
@@ -133,23 +162,27 @@ static const struct command_option options[] = {
      .argument = "map|bars",
      .standard = "map",
      .help =
-         "With --format svg: a heat map, or bars. A bar of 'cycles' is their mean; a line through it reaches from the "
-         "least to the most.",
+         "With --format svg: a heat map, or bars. A bar of 'cycles' or 'mean-results' is a mean; a line through it reaches "
+         "from the least to the most.",
      .id = 'C'},
 };
 
 struct axis {
-    const char *name, *sql;
+    const char *name;
+    const char *sql;    /* NULL: a key of targets and orders (parameter()) */
     const char *spread; /* of what the value is the mean; NULL: it is no mean */
 };
 static const struct axis axes[] = {{"target", "target", NULL},
                                    {"order", "order_name", NULL},
                                    {"seed", "seed", NULL},
                                    {"gpu", "gpu", NULL}};
-static const struct axis values[] = {
-    {"results", "count(distinct digest)", NULL}, {"cells", "count(*)", NULL},
-    {"failed", "sum(state='failed')", NULL},     {"racy", "sum(races>0)", NULL},
-    {"cycles", "avg(cycles)", "cycles"},         {"seconds", "sum(seconds)", NULL}};
+static const struct axis values[] = {{"results", "count(distinct digest)", NULL},
+                                     {"mean-results", "avg(n)", "n"},
+                                     {"cells", "count(*)", NULL},
+                                     {"failed", "sum(state='failed')", NULL},
+                                     {"racy", "sum(races>0)", NULL},
+                                     {"cycles", "avg(cycles)", "cycles"},
+                                     {"seconds", "sum(seconds)", NULL}};
 
 /* NULL after a message. */
 static const struct axis *find(const struct axis *list, size_t count, const char *option,
@@ -166,19 +199,39 @@ static const struct axis *find(const struct axis *list, size_t count, const char
     return NULL;
 }
 
+static const struct axis *find_axis(const char *option, const char *text, struct axis *key)
+{
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
+        if (strcmp(axes[i].name, text) == 0) return &axes[i];
+    if (!*text || text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-")])
+        return find(axes, sizeof axes / sizeof *axes, option, text);
+    *key = (struct axis){text, NULL, NULL};
+    return key;
+}
+
 struct request {
+    struct axis row_key, column_key; /* if rows or columns are a key */
     const struct axis *rows, *columns, *value;
     const char *baseline;       /* NULL: none */
     double slower;              /* percent */
     const char *format, *chart; /* chart: NULL: not asked for */
 };
 
+enum { MOST_SQL = 160 };
+
+static const char *sql_of(const struct axis *a, char text[MOST_SQL])
+{
+    if (a->sql) return a->sql;
+    snprintf(text, MOST_SQL, "parameter('%.100s', target, order_name)", a->name);
+    return text;
+}
+
 static size_t read_names(sqlite3 *db, const struct axis *a, char ***out)
 {
-    char sql[200];
+    char sql[300], axis[MOST_SQL];
     sqlite3_stmt *s = NULL;
     size_t n = 0, cap = 0;
-    snprintf(sql, sizeof sql, "SELECT DISTINCT %s FROM cells ORDER BY 1", a->sql);
+    snprintf(sql, sizeof sql, "SELECT DISTINCT %s FROM cells ORDER BY 1", sql_of(a, axis));
     *out = NULL;
     if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return 0;
     while (sqlite3_step(s) == SQLITE_ROW) {
@@ -221,7 +274,8 @@ static double column_or_nothing(sqlite3_stmt *s, int column)
 
 static void read_pivot(sqlite3 *db, const struct request *q, struct sweep_pivot *p)
 {
-    char sql[400], spread[80] = "NULL, NULL";
+    char sql[800], spread[80] = "NULL, NULL", rows[MOST_SQL], columns[MOST_SQL];
+    const bool of_groups = strcmp(q->value->name, "mean-results") == 0;
     sqlite3_stmt *s = NULL;
     *p = (struct sweep_pivot){
         .rows = q->rows->name, .columns = q->columns->name, .value = q->value->name};
@@ -233,8 +287,12 @@ static void read_pivot(sqlite3 *db, const struct request *q, struct sweep_pivot 
     if (q->value->spread)
         snprintf(spread, sizeof spread, "min(%s), max(%s)", q->value->spread, q->value->spread);
     snprintf(sql, sizeof sql,
-             "SELECT %s, %s, %s, %s FROM cells WHERE state IN ('ok', 'failed') GROUP BY 1, 2",
-             q->rows->sql, q->columns->sql, q->value->sql, spread);
+             of_groups ? "SELECT r, c, %3$s, %4$s FROM (SELECT %1$s AS r, %2$s AS c, "
+                         "count(DISTINCT digest) AS n FROM cells WHERE state IN ('ok', 'failed') "
+                         "GROUP BY 1, 2, target, order_name, gpu) GROUP BY 1, 2"
+                       : "SELECT %s, %s, %s, %s FROM cells WHERE state IN ('ok', 'failed') "
+                         "GROUP BY 1, 2",
+             sql_of(q->rows, rows), sql_of(q->columns, columns), q->value->sql, spread);
     if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK) return;
     while (sqlite3_step(s) == SQLITE_ROW) {
         const size_t r = index_of(p->row, p->row_count, sqlite3_column_text(s, 0)),
@@ -316,11 +374,11 @@ static bool check_formats(const struct request *q)
 static bool read_options(struct words *w, struct request *q)
 {
     bool has_margin = false, of_pivot = false;
-    enum { AXES = sizeof axes / sizeof *axes, VALUES = sizeof values / sizeof *values };
+    enum { VALUES = sizeof values / sizeof *values };
     for (int id; (id = words_next(w));) {
         of_pivot |= id == 'r' || id == 'c' || id == 'v';
-        if (id == 'r') q->rows = find(axes, AXES, "rows", w->value);
-        else if (id == 'c') q->columns = find(axes, AXES, "columns", w->value);
+        if (id == 'r') q->rows = find_axis("rows", w->value, &q->row_key);
+        else if (id == 'c') q->columns = find_axis("columns", w->value, &q->column_key);
         else if (id == 'v') q->value = find(values, VALUES, "value", w->value);
         else if (id == 'b') q->baseline = w->value;
         else if (id == 'C') q->chart = w->value;
@@ -352,6 +410,20 @@ static bool read_options(struct words *w, struct request *q)
     return false;
 }
 
+/* Whether any target or order has the key. */
+static bool has_key(sqlite3 *db, const char *option, const struct axis *a)
+{
+    char sql[300], axis[MOST_SQL];
+    sqlite3_stmt *s = NULL;
+    if (a->sql) return true;
+    snprintf(sql, sizeof sql, "SELECT 1 FROM cells WHERE %s <> '-' LIMIT 1", sql_of(a, axis));
+    const bool found = sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
+                       sqlite3_step(s) == SQLITE_ROW;
+    sqlite3_finalize(s);
+    if (!found) (void)find(axes, sizeof axes / sizeof *axes, option, a->name);
+    return found;
+}
+
 static void print(const struct request *q, const struct sweep_pivot *p)
 {
     struct buf out = {0};
@@ -381,6 +453,10 @@ static int report(int argc, char **argv)
         sqlite3_close(db);
         return finish_output("sweep report", status);
     }
+    if (!has_key(db, "rows", q.rows) || !has_key(db, "columns", q.columns)) {
+        sqlite3_close(db);
+        return EXIT_USAGE;
+    }
     read_pivot(db, &q, &p);
     sqlite3_close(db);
     print(&q, &p);
@@ -407,6 +483,7 @@ const struct command command_sweep_report = {
     .examples =
         "  heddle sweep report out --baseline last-week\n"
         "  heddle sweep report out --rows target --columns order --value cycles --format html\n"
+        "  heddle sweep report out --rows quantum --columns target --value cycles\n"
         "  heddle sweep report out --value cycles --format svg --chart bars >cycles.svg",
     .run = report,
 };

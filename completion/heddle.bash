@@ -322,9 +322,9 @@ _heddle_values() # COMMAND --OPTION
     'sweep --merge') echo "";;
     'sweep --cache') echo "";;
     'sweep --junit') echo "FILE";;
-    'sweep report --rows') echo "target order seed gpu";;
-    'sweep report --columns') echo "target order seed gpu";;
-    'sweep report --value') echo "results cells failed racy cycles seconds";;
+    'sweep report --rows') echo "";;
+    'sweep report --columns') echo "";;
+    'sweep report --value') echo "";;
     'sweep report --baseline') echo "";;
     'sweep report --slower') echo "";;
     'sweep report --format') echo "text csv html svg";;

@@ -264,6 +264,9 @@ Test(sweep, errors_stand_where_they_are, .timeout = 300)
          "plan.yaml:2:10: error: there is no order 'randon'"},
         {"targets: [suite:saxpy]\norders: ['gpudet:quantun=3']\n", "did you mean 'quantum'"},
         {"targets: [suite:saxpy]\norders: ['gpudet:quantum={p}']\n", "'vary' has no 'p'"},
+        {"targets: ['suite:sum_lock:n={m}']\nvary: {n: [4]}\n", "'vary' has no 'm'"},
+        {"targets: ['suite:sum_lock:n={n}']\nvary: {n: [4, 0]}\n", "also n=COUNT, not 'n=0'"},
+        {"targets: ['suite:sum_lock:n={n}']\nvary: [n]\n", "'vary' is a map"},
         {"targets: [suite:saxpy]\ngpus: [gtx48]\n", "did you mean 'gtx480'?"},
         {"targets: [suite:saxpy]\nmeasure: [digests]\n", "did you mean 'digest'?"},
         {"targets: [suite:saxpy]\nseeds: 5-1\n", "seeds are N or FIRST-LAST"},
@@ -287,13 +290,17 @@ Test(sweep, errors_stand_where_they_are, .timeout = 300)
 
 Test(sweep, plans_that_are_built_in, .timeout = 300)
 {
-    static const char *const names[] = {"nightly", "thesis-quantum", "dab-buffers", "litmus"};
+    static const char *const names[] = {"nightly", "thesis-quantum", "dab-buffers", "litmus",
+                                        "figure-1.1"};
     struct buf out = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char arguments[80];
         snprintf(arguments, sizeof arguments, "--plan %s --check", names[i]);
         cr_expect_eq(run(arguments, &out), 0, "%s: %s", names[i], out.data);
     }
+    cr_expect(strstr(out.data, "100000 cells: 100 targets, 2 orders, 500 seeds"), "%s", out.data);
+    cr_expect_eq(run("--plan figure-1.2 --check", &out), 2);
+    cr_expect(strstr(out.data, "did you mean 'figure-1.1'?"), "%s", out.data);
     buf_free(&out);
 }
 
@@ -385,6 +392,37 @@ Test(sweep, report_draws_maps_and_bars_with_spread, .timeout = 120)
     cr_expect(strstr(out.data, "--chart cannot be 'pie'"), "%s", out.data);
     cr_expect_eq(run("report o --format html --chart bars", &out), 2);
     cr_expect(strstr(out.data, "--chart needs --format svg"), "%s", out.data);
+    buf_free(&out);
+}
+
+/* Two graphs of each number of edges; the test chooses their results: 1 and 3 of edges=24000, 2 and 4 of edges=100000. */
+Test(sweep, report_by_a_key_of_targets_and_orders, .timeout = 120)
+{
+    struct buf out = {0};
+    command_write("plan.yaml", "sweep: p\ntargets: ['suite:bfs_sparse:edges={e}:graph={g}']\n"
+                               "vary: {e: [100, 50], g: [1, 2], m: [20, 300]}\nseeds: 1-4\n"
+                               "orders: ['gpudet:quantum={m}', native]\ngpus: [gtx480]\n");
+    cr_assert_eq(run("plan.yaml --quiet", &out), 0, "%s", out.data);
+    alter("p.sweep", "update cells set digest=seed where target like '%edges=100:graph=2'");
+    alter("p.sweep", "update cells set digest=min(seed,3) where target like '%edges=50:graph=1'");
+    cr_expect_eq(run("report p.sweep --rows edges --columns quantum --value mean-results", &out),
+                 0);
+    cr_expect_str_eq(out.data, "mean-results by edges and quantum\n"
+                               "               20         300           -\n"
+                               "50              2           2           1\n"
+                               "100           2.5         2.5           1\n");
+    cr_expect_eq(run("report p.sweep --rows edges --columns quantum --value cells", &out), 0);
+    cr_expect(strstr(out.data, "50              8           8           2\n"), "%s", out.data);
+    cr_expect_eq(run("report p.sweep --rows edges --columns strategy", &out), 2);
+    cr_expect(strstr(out.data, "--columns cannot be 'strategy'"), "%s", out.data);
+    cr_expect_eq(run("report p.sweep --rows targt", &out), 2);
+    cr_expect(strstr(out.data, "did you mean 'target'?"), "%s", out.data);
+    cr_expect_eq(
+        run("report p.sweep --rows edges --columns graph --value mean-results --format svg "
+            "--chart bars",
+            &out),
+        0);
+    cr_expect(strstr(out.data, "class=\"spread\""), "%s", out.data);
     buf_free(&out);
 }
 
