@@ -113,9 +113,9 @@ $B/$(SONAME): $(LIB) library/heddle.map
 # The driver API as a library for C programs, and the workloads as such a program. It has a heap of its own (cuda/heap.h),
 # but where a sanitizer is to see what is allocated.
 HEAP := $(if $(filter release debug,$(MODE)),malloc calloc realloc aligned_alloc strdup free qsort mmap munmap)
-$B/libcuda.so.1: $(CUDA) $B/internal.a cuda/libcuda.map cuda/older.ld
+$B/libcuda.so.1: $(CUDA) $B/cuda/interposed/system_calls.o $B/internal.a cuda/libcuda.map cuda/older.ld
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-z,nodelete -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
-	    $(CUDA) cuda/older.ld $B/internal.a $(foreach f,$(HEAP),-Wl,--defsym,$f=heap_$f) $(CUDA_LIBS) $(LIB_LIBS)
+	    $(CUDA) $B/cuda/interposed/system_calls.o cuda/older.ld $B/internal.a $(foreach f,$(HEAP),-Wl,--defsym,$f=heap_$f) $(CUDA_LIBS) $(LIB_LIBS)
 # The runtime API is a program on it.
 $B/libcudart.so.13: $(RUNTIME) $B/libcuda.so.1 cuda/runtime/libcudart.map cuda/runtime/per_thread.ld
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,libcudart.so.13 -Wl,--version-script=cuda/runtime/libcudart.map -o $@ \

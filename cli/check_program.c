@@ -59,6 +59,7 @@ void check_program_begin(const struct check *c, const struct check_task *t)
     (void)dup2(t->err, STDERR_FILENO);
     (void)personality(ADDR_NO_RANDOMIZE); /* where it is forbidden, it is not */
     program_environment(&c->request.program, c->request.options);
+    program_preload(); /* in all runs: they are to have the same addresses */
     set_run(c, t);
     execv(c->request.program.argv[0], c->request.program.argv);
     give_up(c, "exec");

@@ -168,6 +168,21 @@ void program_environment(const struct program_target *p, const struct run_option
     setenv("LD_LIBRARY_PATH", text, 1);
 }
 
+void program_preload(void)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char text[8192];
+    snprintf(text, sizeof text, "libcuda.so.1%s%s", others && *others ? ":" : "",
+             others ? others : "");
+    setenv("LD_PRELOAD", text, 1);
+}
+
+static bool checks_host(void)
+{
+    const char *checks = getenv("HEDDLE_CHECK");
+    return checks && (strstr(checks, "sync") || strstr(checks, "all"));
+}
+
 /* ---- the run --------------------------------------------------------------------------------------------- */
 
 struct running {
@@ -201,6 +216,7 @@ static int run(const struct running *r)
     if (child == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* if this process is killed */
         if (r->printed >= 0) (void)dup2(r->printed, STDOUT_FILENO);
+        if (checks_host()) program_preload();
         execv(argv[0], argv);
         fprintf(stderr, "heddle run: cannot run '%s': %s\n", argv[0], strerror(errno));
         _exit(EXIT_USAGE);

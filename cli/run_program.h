@@ -25,6 +25,9 @@ void program_release(const struct program_target *p);
 /* Changes this process' environment into the program's: where libraries are, and the settings among
  * the options. */
 void program_environment(const struct program_target *p, const struct run_options *o);
+/* The same for a program whose host accesses are checked: libcuda.so.1 comes before libc, whose system calls it knows
+ * (cuda/interposed). */
+void program_preload(void);
 
 /* `heddle run PROGRAM ARGUMENTS...`. argv: the program and its arguments, NULL behind them. The
  * exit status: the program's, 128 and the signal that ended it, or EXIT_FAULT if Heddle found

@@ -98,10 +98,11 @@ struct guarded {
     uint64_t address;
     const void *of;
     bool on, written;
+    bool lent;     /* to a system call that goes on: not protected meanwhile */
     unsigned late; /* faults since it is no longer protected */
 };
 struct seen { /* an access, as the handler notes it */
-    uint64_t address;
+    uint64_t address, size;
     const void *of;
     bool writes;
     void *frames[FRAMES];
@@ -112,23 +113,33 @@ struct seen { /* an access, as the handler notes it */
  * memory that may be protected. */
 static struct {
     atomic_flag lock;
+    sigset_t mask;               /* of who holds the lock, before */
     struct guarded table[TABLE]; /* by address of the host, with holes (host NULL) */
     uint32_t used[MOST_PAGES];   /* its places with pages */
     size_t count;
-    bool over; /* these are no longer protected; the next one to be empties the table */
+    atomic_bool any; /* some may be protected: read without the lock */
+    bool over;       /* these are no longer protected; the next one to be empties the table */
     struct seen seen[MOST_ACCESSES];
     size_t seen_count;
     struct sigaction before; /* the handler that the program had */
 } state = {.lock = ATOMIC_FLAG_INIT};
 
+/* A handler of signals may make system calls, which take the lock. */
 static void lock(void)
 {
+    sigset_t most, before;
+    sigfillset(&most);
+    sigdelset(&most, SIGSEGV);
+    (void)pthread_sigmask(SIG_BLOCK, &most, &before);
     while (atomic_flag_test_and_set_explicit(&state.lock, memory_order_acquire)) sched_yield();
+    state.mask = before;
 }
 
 static void unlock(void)
 {
+    const sigset_t before = state.mask;
     atomic_flag_clear_explicit(&state.lock, memory_order_release);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static bool is_write(const void *context)
@@ -192,6 +203,7 @@ static bool note(const char *at, const void *context)
         if (state.seen_count < MOST_ACCESSES && !driver_is_host_function()) {
             struct seen *s = &state.seen[state.seen_count++];
             *s = (struct seen){.address = g->address + (uint64_t)(at - g->host),
+                               .size = 1,
                                .of = g->of,
                                .writes = is_write(context) || !g->written};
             s->frame_count = stack_of(context, s->frames);
@@ -235,7 +247,8 @@ static void guard_page(const struct host_page *p, const void *of)
         state.used[state.count++] = (uint32_t)(g - state.table);
     }
     if (g->on && (g->written || !p->written)) return; /* an operation that wants more has it */
-    *g = (struct guarded){host, p->address, of, true, p->written, 0};
+    *g = (struct guarded){host, p->address, of, true, p->written, false, 0};
+    atomic_store(&state.any, true);
     (void)mprotect(host, PAGE, p->written ? PROT_NONE : PROT_READ);
 }
 
@@ -257,14 +270,104 @@ void host_access_release(void (*say)(const struct host_access *))
     for (size_t i = 0; i < state.count; i++) {
         struct guarded *g = &state.table[state.used[i]];
         if (g->on) (void)mprotect(g->host, PAGE, PROT_READ | PROT_WRITE);
-        g->on = false;
+        g->on = g->lent = false;
     }
+    atomic_store(&state.any, false);
     state.over = true;
     const size_t n = state.seen_count;
     memcpy(seen, state.seen, n * sizeof *seen);
     state.seen_count = 0;
     unlock();
     for (size_t i = 0; i < n; i++)
-        say(&(struct host_access){seen[i].of, seen[i].address, seen[i].writes, seen[i].frames,
-                                  seen[i].frame_count});
+        say(&(struct host_access){seen[i].of, seen[i].address, seen[i].size, seen[i].writes,
+                                  seen[i].frames, seen[i].frame_count});
+}
+
+/* ---- system calls --------------------------------------------------------------------------------------- */
+
+/* Of a part; pages behind that are not looked at. */
+enum { MOST_BYTES = 1 << 30 };
+
+static size_t size_of(const struct iovec *part)
+{
+    return part->iov_len < MOST_BYTES ? part->iov_len : MOST_BYTES;
+}
+
+#define EACH_PAGE(page, part)                                                                      \
+    for (char *(page) = (char *)(part)->iov_base - (uintptr_t)(part)->iov_base % PAGE;             \
+         (page) < (char *)(part)->iov_base + size_of(part); (page) += PAGE)
+
+bool host_access_call_begin(const struct iovec *parts, size_t count, bool fills)
+{
+    bool lent = false;
+    if (!atomic_load(&state.any)) return false;
+    for (size_t i = 0; i < count;
+         i++) /* a list in a protected page faults here, without the lock */
+        (void)*(const volatile size_t *)&parts[i].iov_len;
+    lock();
+    for (size_t i = 0; i < count; i++) EACH_PAGE(page, &parts[i])
+        {
+            struct guarded *g = find(page);
+            if (!g->on || !(fills || g->written)) continue; /* it may be read */
+            (void)mprotect(g->host, PAGE, PROT_READ | PROT_WRITE);
+            g->on = false;
+            lent = g->lent = true;
+        }
+    unlock();
+    return lent;
+}
+
+/* The stack from the program's call on. */
+static int stack_from(const void *called_from, void **frames)
+{
+    void *all[FRAMES + 4];
+    const int n = backtrace(all, FRAMES + 4);
+    int first = 0;
+    while (first < n && all[first] != called_from) first++;
+    const int count = n - first < FRAMES ? n - first : FRAMES;
+    memcpy((void *)frames, (void *)&all[first], (size_t)count * sizeof *frames);
+    return count;
+}
+
+/* Bytes of a page that was lent. Those behind others of the same operation are one access with them. */
+static void note_used(const struct guarded *g, const char *from, const char *to, bool fills,
+                      struct seen **last, const void *called_from)
+{
+    const uint64_t address = g->address + (uint64_t)(from - g->host), size = (uint64_t)(to - from);
+    struct seen *s = *last;
+    if (s && s->of == g->of && s->address + s->size == address) {
+        s->size += size;
+        return;
+    }
+    if (state.seen_count == MOST_ACCESSES || driver_is_host_function()) return;
+    s = *last = &state.seen[state.seen_count++];
+    *s = (struct seen){.address = address, .size = size, .of = g->of, .writes = fills};
+    s->frame_count = stack_from(called_from, s->frames);
+}
+
+void host_access_call_end(const struct iovec *parts, size_t count, size_t used, bool fills,
+                          const void *called_from)
+{
+    struct seen *last = NULL;
+    lock();
+    for (size_t i = 0; i < count; i++) {
+        const char *const from = parts[i].iov_base;
+        const size_t n = used < parts[i].iov_len ? used : parts[i].iov_len;
+        used -= n;
+        EACH_PAGE(page, &parts[i])
+        {
+            struct guarded *g = find(page);
+            const char *first = page < from ? from : page,
+                       *end = page + PAGE < from + n ? page + PAGE : from + n;
+            if (!g->lent) continue;
+            g->lent = false;
+            if (first < end) {
+                note_used(g, first, end, fills, &last, called_from);
+            } else {
+                g->on = true;
+                (void)mprotect(g->host, PAGE, g->written ? PROT_NONE : PROT_READ);
+            }
+        }
+    }
+    unlock();
 }

@@ -11,9 +11,13 @@
  * free and lets the program go on; the finding is reported at the next call. The access is a finding only if the operation
  * used that very byte.
  *
- * Not found: accesses of more than 4096 pages; later accesses of a page between two calls; accesses while another thread is in the driver; those of memory
- * that an operation accesses strongly (a flag that the host polls: what it guards may be read); bytes of a registered range
- * that share a page with other memory. A system call into a protected page fails with EFAULT.
+ * The kernel does not tell of accesses by system calls: they fail with EFAULT. cuda/interposed/system_calls.c stands in
+ * front of libc's functions that read and write files and sockets, gives their pages free and notes what they used.
+ *
+ * Not found: accesses of more than 4096 pages; later accesses of a page between two calls; accesses while another thread is
+ * in the driver; those of memory that an operation accesses strongly (a flag that the host polls: what it guards may be
+ * read); bytes of a registered range that share a page with other memory. Still EFAULT: other system calls (ioctl, io_uring,
+ * aio, process_vm_readv), system calls that are made without libc, and those inside of libc's other functions.
  *
  * A handler of the program's own stays: it is called for all other faults. */
 #ifndef HEDDLE_CUDA_HOST_ACCESS_H
@@ -22,6 +26,7 @@
 #include "cuda/touched.h"
 
 #include <stddef.h>
+#include <sys/uio.h>
 
 struct host_pages; /* of one operation */
 
@@ -35,11 +40,19 @@ void host_access_guard(const struct host_pages *p, const void *of);
 struct host_access {
     const void *of;      /* the operation */
     uint64_t address;    /* of the device's memory */
+    uint64_t size;       /* 1: the byte that the host accessed first in its page */
     bool writes;         /* the host does; false: it reads, or that is not known */
     void *const *frames; /* return addresses of the host's stack, the innermost first */
     int frame_count;
 };
 /* Ends the protection. `say` is called for each access that there was. */
 void host_access_release(void (*say)(const struct host_access *));
+
+/* Around a system call that reads or writes (`fills`) the host's memory. With a false result no page of the parts was
+ * protected, and there is nothing to end. The end is told how many bytes were used, in the order of the parts, and the
+ * return address of the function that the program called; other pages are protected again. */
+bool host_access_call_begin(const struct iovec *parts, size_t count, bool fills);
+void host_access_call_end(const struct iovec *parts, size_t count, size_t used, bool fills,
+                          const void *called_from);
 
 #endif

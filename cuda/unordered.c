@@ -398,23 +398,35 @@ void unordered_done(void)
 
 /* ---- accesses of the host ------------------------------------------------------------------------------- */
 
+/* The first byte of the access that the operation used, and not both just read; false: there is none. */
+static bool first_met(const struct touched *t, const struct host_access *a, uint64_t *address,
+                      bool *writes)
+{
+    for (uint64_t i = 0; i < a->size; i++) {
+        *address = a->address + i;
+        if (touched_has(t, *address, writes) && (*writes || a->writes)) return true;
+    }
+    return false;
+}
+
 static void say_access(const struct host_access *a)
 {
     const struct record *r = a->of;
+    uint64_t address;
     bool writes;
     char text[640], where[1024], all[8192];
-    if (!touched_has(r->touched, a->address, &writes) || !(writes || a->writes)) return;
+    if (!first_met(r->touched, a, &address, &writes)) return;
     char *stack = caller_lines(a->frames, a->frame_count);
     snprintf(text, sizeof text, "  %s in %s %s it\n%.200s  and the host %s it\n", r->name,
              r->stream, writes ? "writes" : "reads", caller_noted(r->site),
              a->writes ? "writes" : "reads");
-    emu_describe(driver.emu, a->address, where, sizeof where);
+    emu_describe(driver.emu, address, where, sizeof where);
     snprintf(
         all, sizeof all,
         "race of the host: it has not waited for an operation on 0x%" PRIx64 "\n"
         "  %s in %s %s it\n%s  and the host %s it\n%s%s"
         "  a wait for the stream (cudaStreamSynchronize) or the device before that would order them\n",
-        a->address, r->name, r->stream, writes ? "writes" : "reads", caller_noted(r->site),
+        address, r->name, r->stream, writes ? "writes" : "reads", caller_noted(r->site),
         a->writes ? "writes" : "reads", stack ? stack : "", where);
     free(stack);
     if (!is_news(text)) return;

@@ -2,6 +2,7 @@
 #include "tests/support/programs.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The kernel of a program: lines 7 and 8 of k.cu race, in two copies as an unrolled loop has them. `line` is that of the
@@ -230,4 +231,118 @@ Test(program_findings, the_host_waits_before_it_looks, .init = program_start_run
                      said.data);
         cr_expect_eq(times("caught\n"), 1, "%s", said.data);
     }
+}
+
+/* A host that does not wait makes system calls on the memory of the kernel k, which writes 16 words of each of the first
+ * two pages of `out` and reads as many of `in`. Each prints its result; a wrong one would be -1. */
+static const char calls[] =
+    "#include <fcntl.h>\n#include <sys/socket.h>\n#include <sys/uio.h>\n"
+    "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"
+    "    \".visible .entry k(.param .u64 out, .param .u64 in)\\n{\\n .reg .b32 %r<4>; .reg .b64 %d<5>;\\n\"\n"
+    "    \" ld.param.u64 %d1, [out]; ld.param.u64 %d2, [in];\\n mov.u32 %r1, %tid.x;\\n\"\n"
+    "    \" mul.wide.u32 %d3, %r1, 4; add.u64 %d1, %d1, %d3; add.u64 %d2, %d2, %d3;\\n\"\n"
+    "    \" ld.global.u32 %r2, [%d2]; add.u32 %r2, %r2, 1; st.global.u32 [%d1], %r2;\\n\"\n"
+    "    \" st.global.u32 [%d1+4096], %r2; ret;\\n}\\n\";\n"
+    "int main(int argc, char **argv)\n{\n"
+    "    const char *what = argc > 1 ? argv[1] : \"\";\n"
+    "    CUcontext c; CUmodule m; CUfunction f; CUdeviceptr out, in; int s[2]; long n = 0;\n"
+    "    static char file[100]; char *h, *i;\n"
+    "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuModuleLoadData(&m, ptx);\n"
+    "    cuModuleGetFunction(&f, m, \"k\");\n"
+    "    cuMemAllocManaged(&out, 8192, CU_MEM_ATTACH_GLOBAL); h = (char *)out;\n"
+    "    cuMemAllocManaged(&in, 4096, CU_MEM_ATTACH_GLOBAL); i = (char *)in;\n"
+    "    memset(i, 1, 64);\n"
+    "    const int d = open(\"file\", O_RDWR | O_CREAT | O_TRUNC, 0600);\n"
+    "    FILE *o = fopen(\"file\", \"r+\");\n"
+    "    if (write(d, file, 100) != 100 || lseek(d, 0, SEEK_SET) != 0) return 1;\n"
+    "    if (socketpair(AF_UNIX, SOCK_STREAM, 0, s) != 0 || write(s[1], file, 64) != 64) return 1;\n"
+    "    const struct iovec two[] = {{file, 36}, {h, 64}};\n"
+    "    struct msghdr message = {.msg_iov = (struct iovec *)two, .msg_iovlen = 2};\n"
+    "    cuLaunchKernel(f, 1, 1, 1, 16, 1, 1, 0, NULL, (void *[]){&out, &in}, NULL);\n"
+    "    if (!strcmp(what, \"read\")) n = read(d, h, 64);\n"
+    "    if (!strcmp(what, \"pread\")) n = pread(d, h, 64, 0);\n"
+    "    if (!strcmp(what, \"readv\")) n = readv(d, two, 2);\n"
+    "    if (!strcmp(what, \"preadv\")) n = preadv(d, two, 2, 0);\n"
+    "    if (!strcmp(what, \"recv\")) n = recv(s[0], h, 64, 0);\n"
+    "    if (!strcmp(what, \"recvmsg\")) n = recvmsg(s[0], &message, 0);\n"
+    "    if (!strcmp(what, \"fread\")) n = fread(h, 4, 16, o);\n"
+    "    if (!strcmp(what, \"write\")) n = write(d, h, 64);\n"
+    "    if (!strcmp(what, \"pwrite\")) n = pwrite(d, h, 64, 0);\n"
+    "    if (!strcmp(what, \"writev\")) n = writev(d, two, 2);\n"
+    "    if (!strcmp(what, \"pwritev\")) n = pwritev(d, two, 2, 0);\n"
+    "    if (!strcmp(what, \"send\")) n = send(s[0], h, 64, 0);\n"
+    "    if (!strcmp(what, \"sendmsg\")) n = sendmsg(s[0], &message, 0);\n"
+    "    if (!strcmp(what, \"fwrite\")) n = fwrite(h, 4, 16, o);\n"
+    "    if (!strcmp(what, \"both\")) n = pread(d, h + 64, 100, 0) + pread(d, h + 4096, 4, 0);\n"
+    "    if (!strcmp(what, \"input\")) n = read(d, i, 4);\n"
+    "    if (!strcmp(what, \"across\")) n = pread(d, h + 4032, 68, 0);\n"
+    "    const struct iovec parts[] = {{h + 64, 60}, {h + 4096, 64}};\n"
+    "    if (!strcmp(what, \"short\")) n = preadv(d, parts, 2, 40);\n"
+    "    if (!strcmp(what, \"same, then write\")) n = write(d, i, 64), n += i[0] = 1;\n"
+    "    if (!strcmp(what, \"same\")) n = write(d, i, 64);\n"
+    "    if (!strcmp(what, \"beside\")) n = read(d, h + 64, 4000);\n"
+    "    if (!strcmp(what, \"later\")) n = read(d, h + 64, 8000), n += *(volatile char *)(h + 4096);\n"
+    "    printf(\"result %ld\\n\", n);\n"
+    "    if (getenv(\"LD_PRELOAD\")) puts(\"LD_PRELOAD is left\");\n"
+    "    cuCtxSynchronize(); fclose(o);\n"
+    "    cuMemFree(out); cuMemFree(in); return 0;\n}\n";
+
+Test(program_findings, system_calls_do_not_fail_on_memory_in_use, .init = program_start_runs,
+     .fini = program_stop)
+{
+    static const struct {
+        const char *what;
+        int result;
+        const char *device, *host; /* NULL: no finding */
+    } cases[] = {
+        {"read", 64, "writes", "writes"},
+        {"pread", 64, "writes", "writes"},
+        {"readv", 100, "writes", "writes"},
+        {"preadv", 100, "writes", "writes"},
+        {"recv", 64, "writes", "writes"},
+        {"recvmsg", 64, "writes", "writes"},
+        {"fread", 16, "writes", "writes"},
+        {"write", 64, "writes", "reads"},
+        {"pwrite", 64, "writes", "reads"},
+        {"writev", 100, "writes", "reads"},
+        {"pwritev", 100, "writes", "reads"},
+        {"send", 64, "writes", "reads"},
+        {"sendmsg", 100, "writes", "reads"},
+        {"fwrite", 16, "writes", "reads"},
+        {"both", 104, "writes", "writes"},
+        {"input", 4, "reads", "writes"},
+        {"across", 68, "writes", "writes"},
+        {"short", 60, NULL, NULL},
+        {"same, then write", 65, "reads", "writes"},
+        {"same", 64, NULL, NULL},
+        {"beside", 100, NULL, NULL},
+        {"later", 102, "writes",
+         "reads"}, /* the first page was read into, the second is protected again */
+    };
+    char text[100];
+    build_on_driver("app", calls);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool found = cases[i].device;
+        cr_expect_eq(sh("'%s' run --check sync ./app '%s'", heddle, cases[i].what), found ? 3 : 0,
+                     "%s: %s", cases[i].what, said.data);
+        snprintf(text, sizeof text, "result %d\n", cases[i].result);
+        expect_output(text);
+        cr_expect_eq(times("LD_PRELOAD"), 0);
+        cr_expect_eq(times("race of the host: it has not waited"), found, "%s: %s", cases[i].what,
+                     said.data);
+        if (!found) continue;
+        snprintf(text, sizeof text, "  kernel 'k' in the default stream %s it\n", cases[i].device);
+        expect_output(text);
+        snprintf(text, sizeof text, "  and the host %s it\n  called by main at ", cases[i].host);
+        expect_output(text);
+    }
+    /* As programs on the runtime, it has libc in front of libcuda.so.1. */
+    cr_assert_eq(sh("cc -I'%s' -o app app.c -lc '%s/libcuda.so.1'", here, libraries), 0, "%s",
+                 said.data);
+    cr_expect_eq(sh("'%s' run --check sync ./app read", heddle), 3, "%s", said.data);
+    expect_output("result 64\n");
+    cr_expect_eq(sh("'%s' run --check all ./app read", heddle), 3, "%s", said.data);
+    expect_output("result 64\n");
+    cr_expect_eq(sh("'%s' check --runs 1 --order gpudet ./app read", heddle), 7, "%s", said.data);
+    expect_output("races: 1, ");
 }

@@ -1,0 +1,230 @@
+/* libc's functions that read and write files and sockets, in front of libc, for --check sync.
+ *
+ * A system call into a page that cuda/host_access.h protects would fail with EFAULT. These functions give the pages
+ * free, call libc, and say which bytes were used. Only libcuda.so.1 has them; `heddle run --check sync` preloads it, so
+ * that the program and its libraries find them first. They must do nothing else: they are in every program that loads
+ * libcuda.so.1 before libc. */
+#define _GNU_SOURCE /* RTLD_NEXT and others */
+#include "cuda/host_access.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Programs that this one starts are not checked. */
+__attribute__((constructor)) static void leave_environment(void)
+{
+    static const char own[] = "libcuda.so.1";
+    const char *all = getenv("LD_PRELOAD");
+    if (!all || strncmp(all, own, sizeof own - 1) != 0) return;
+    all += sizeof own - 1;
+    if (*all == ':') setenv("LD_PRELOAD", all + 1, 1);
+    else if (!*all) unsetenv("LD_PRELOAD");
+}
+
+/* What libc exports for programs that are compiled with _FORTIFY_SOURCE; no header declares all of them. */
+ssize_t __read_chk(int fd, void *p, size_t n, size_t room);
+ssize_t __pread_chk(int fd, void *p, size_t n, off_t at, size_t room);
+ssize_t __pread64_chk(int fd, void *p, size_t n, off64_t at, size_t room);
+ssize_t __recv_chk(int fd, void *p, size_t n, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *p, size_t n, size_t room, int flags, struct sockaddr *from,
+                       socklen_t *length);
+size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f);
+size_t __fread_unlocked_chk(void *p, size_t room, size_t size, size_t n, FILE *f);
+
+/* The functions of libc. A program may write in a constructor that runs before this one, so it is also done at need. */
+static void *next(void **cached, const char *name)
+{
+    if (!*cached) *cached = dlsym(RTLD_NEXT, name);
+    if (!*cached) abort(); /* there is no libc */
+    return *cached;
+}
+
+/* The body of a function. `unit`: how many bytes a result of 1 stands for; a result below 0 is a failure. Pages may be
+ * protected again while the call waits, because another thread is in the driver: then it is made again. */
+#define AROUND(type, name, arguments, parts, count, unit, fills)                                   \
+    static void *cached;                                                                           \
+    __typeof__(name) *const libc = (__typeof__(libc))next(&cached, #name);                         \
+    const struct iovec *const list = parts;                                                        \
+    const size_t length = (size_t)(count);                                                         \
+    type result;                                                                                   \
+    for (;;) {                                                                                     \
+        const bool lent = host_access_call_begin(list, length, fills);                             \
+        result = libc arguments;                                                                   \
+        if (!lent) break;                                                                          \
+        const int number = errno;                                                                  \
+        const bool failed = (ssize_t)result < 0;                                                   \
+        host_access_call_end(list, length, failed ? 0 : (size_t)result *(unit), fills,             \
+                             __builtin_return_address(0));                                         \
+        errno = number;                                                                            \
+        if (!failed || number != EFAULT) break;                                                    \
+    }                                                                                              \
+    return result
+
+#define ONE(p, n) (&(const struct iovec){(void *)(uintptr_t)(p), n})
+
+ssize_t read(int fd, void *p, size_t n)
+{
+    AROUND(ssize_t, read, (fd, p, n), ONE(p, n), 1, 1, true);
+}
+
+ssize_t __read_chk(int fd, void *p, size_t n, size_t room)
+{
+    AROUND(ssize_t, __read_chk, (fd, p, n, room), ONE(p, n), 1, 1, true);
+}
+
+ssize_t write(int fd, const void *p, size_t n)
+{
+    AROUND(ssize_t, write, (fd, p, n), ONE(p, n), 1, 1, false);
+}
+
+ssize_t pread(int fd, void *p, size_t n, off_t at)
+{
+    AROUND(ssize_t, pread, (fd, p, n, at), ONE(p, n), 1, 1, true);
+}
+
+ssize_t __pread_chk(int fd, void *p, size_t n, off_t at, size_t room)
+{
+    AROUND(ssize_t, __pread_chk, (fd, p, n, at, room), ONE(p, n), 1, 1, true);
+}
+
+ssize_t pread64(int fd, void *p, size_t n, off64_t at)
+{
+    AROUND(ssize_t, pread64, (fd, p, n, at), ONE(p, n), 1, 1, true);
+}
+
+ssize_t __pread64_chk(int fd, void *p, size_t n, off64_t at, size_t room)
+{
+    AROUND(ssize_t, __pread64_chk, (fd, p, n, at, room), ONE(p, n), 1, 1, true);
+}
+
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+{
+    AROUND(ssize_t, pwrite, (fd, p, n, at), ONE(p, n), 1, 1, false);
+}
+
+ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
+{
+    AROUND(ssize_t, pwrite64, (fd, p, n, at), ONE(p, n), 1, 1, false);
+}
+
+ssize_t readv(int fd, const struct iovec *v, int n)
+{
+    AROUND(ssize_t, readv, (fd, v, n), v, v && n > 0 ? n : 0, 1, true);
+}
+
+ssize_t writev(int fd, const struct iovec *v, int n)
+{
+    AROUND(ssize_t, writev, (fd, v, n), v, v && n > 0 ? n : 0, 1, false);
+}
+
+ssize_t preadv(int fd, const struct iovec *v, int n, off_t at)
+{
+    AROUND(ssize_t, preadv, (fd, v, n, at), v, v && n > 0 ? n : 0, 1, true);
+}
+
+ssize_t preadv64(int fd, const struct iovec *v, int n, off64_t at)
+{
+    AROUND(ssize_t, preadv64, (fd, v, n, at), v, v && n > 0 ? n : 0, 1, true);
+}
+
+ssize_t pwritev(int fd, const struct iovec *v, int n, off_t at)
+{
+    AROUND(ssize_t, pwritev, (fd, v, n, at), v, v && n > 0 ? n : 0, 1, false);
+}
+
+ssize_t pwritev64(int fd, const struct iovec *v, int n, off64_t at)
+{
+    AROUND(ssize_t, pwritev64, (fd, v, n, at), v, v && n > 0 ? n : 0, 1, false);
+}
+
+ssize_t recv(int fd, void *p, size_t n, int flags)
+{
+    AROUND(ssize_t, recv, (fd, p, n, flags), ONE(p, n), 1, 1, true);
+}
+
+ssize_t __recv_chk(int fd, void *p, size_t n, size_t room, int flags)
+{
+    AROUND(ssize_t, __recv_chk, (fd, p, n, room, flags), ONE(p, n), 1, 1, true);
+}
+
+ssize_t recvfrom(int fd, void *restrict p, size_t n, int flags, struct sockaddr *restrict from,
+                 socklen_t *restrict length_of)
+{
+    AROUND(ssize_t, recvfrom, (fd, p, n, flags, from, length_of), ONE(p, n), 1, 1, true);
+}
+
+ssize_t __recvfrom_chk(int fd, void *p, size_t n, size_t room, int flags, struct sockaddr *from,
+                       socklen_t *length_of)
+{
+    AROUND(ssize_t, __recvfrom_chk, (fd, p, n, room, flags, from, length_of), ONE(p, n), 1, 1,
+           true);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+    AROUND(ssize_t, recvmsg, (fd, m, flags), m ? m->msg_iov : NULL, m ? m->msg_iovlen : 0, 1, true);
+}
+
+ssize_t send(int fd, const void *p, size_t n, int flags)
+{
+    AROUND(ssize_t, send, (fd, p, n, flags), ONE(p, n), 1, 1, false);
+}
+
+ssize_t sendto(int fd, const void *p, size_t n, int flags, const struct sockaddr *to,
+               socklen_t length_of)
+{
+    AROUND(ssize_t, sendto, (fd, p, n, flags, to, length_of), ONE(p, n), 1, 1, false);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+    AROUND(ssize_t, sendmsg, (fd, m, flags), m ? m->msg_iov : NULL, m ? m->msg_iovlen : 0, 1,
+           false);
+}
+
+#undef fread_unlocked /* macros where libc's headers are optimised */
+#undef fwrite_unlocked
+
+/* A size that does not fit is libc's to refuse. */
+static size_t bytes(size_t size, size_t n)
+{
+    size_t all;
+    return __builtin_mul_overflow(size, n, &all) ? 0 : all;
+}
+
+size_t fread(void *restrict p, size_t size, size_t n, FILE *restrict f)
+{
+    AROUND(size_t, fread, (p, size, n, f), ONE(p, bytes(size, n)), 1, size, true);
+}
+
+size_t fread_unlocked(void *restrict p, size_t size, size_t n, FILE *restrict f)
+{
+    AROUND(size_t, fread_unlocked, (p, size, n, f), ONE(p, bytes(size, n)), 1, size, true);
+}
+
+size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f)
+{
+    AROUND(size_t, __fread_chk, (p, room, size, n, f), ONE(p, bytes(size, n)), 1, size, true);
+}
+
+size_t __fread_unlocked_chk(void *p, size_t room, size_t size, size_t n, FILE *f)
+{
+    AROUND(size_t, __fread_unlocked_chk, (p, room, size, n, f), ONE(p, bytes(size, n)), 1, size,
+           true);
+}
+
+size_t fwrite(const void *restrict p, size_t size, size_t n, FILE *restrict f)
+{
+    AROUND(size_t, fwrite, (p, size, n, f), ONE(p, bytes(size, n)), 1, size, false);
+}
+
+size_t fwrite_unlocked(const void *restrict p, size_t size, size_t n, FILE *restrict f)
+{
+    AROUND(size_t, fwrite_unlocked, (p, size, n, f), ONE(p, bytes(size, n)), 1, size, false);
+}
