@@ -6,7 +6,7 @@
 #   generate.sh --compare    are they what nvcc makes today?
 #
 # NVCC names the compiler. compute_75 is the oldest that it knows, so the PTX runs on any GPU that does
-# (bench_units has instructions of compute_80);
+# (bench_units and cycles have instructions of compute_80);
 # -fmad=false, so that the only fused operations are those that the kernels ask for, and a host computes
 # the same bits; -lineinfo, so that reports name lines of the kernels.
 
@@ -56,7 +56,7 @@ for source in "$place"/kernels/*.cu; do
     name=${source##*/}
     name=${name%.cu}
     arch=compute_75
-    [ "$name" != bench_units ] || arch=compute_80
+    case $name in bench_units | cycles) arch=compute_80 ;; esac
     if ! "$NVCC" -std=c++17 -ptx -arch=$arch -O3 -fmad=false -lineinfo "$source" \
         -o "$scratch/raw" 2>"$scratch/log"; then
         echo "FAILED $source" >&2

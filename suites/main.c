@@ -5,8 +5,10 @@
  *     heddle-suite run [NAME ...] [--size=small|medium|large] [--seed=N] [--graph=FILE] [--repeat=N]
  *     heddle-suite measure ...                        likewise: what `heddle measure` calls (suites/measure.h)
  *     heddle-suite bench                              the rates of `heddle bench` as CSV (suites/micro.h)
+ *     heddle-suite cycles [GROUP]                     cycles of instructions, loads, atomics, ... (suites/cycles.h)
  *
  * Exit code: 0 all passed, 1 one did not, 2 wrong usage. */
+#include "suites/cycles.h"
 #include "suites/measure.h"
 #include "suites/micro.h"
 #include "suites/suite.h"
@@ -22,7 +24,7 @@ static int usage(const char *what, const char *argument)
 {
     if (what) fprintf(stderr, "heddle-suite: %s '%s'\n", what, argument);
     fprintf(stderr,
-            "usage: heddle-suite list|bench\n"
+            "usage: heddle-suite list|bench|cycles [GROUP]\n"
             "       heddle-suite run|measure [NAME ...] [--size=small|medium|large] [--seed=N]\n"
             "                        [--graph=FILE] [--repeat=N]\n");
     return 2;
@@ -121,6 +123,8 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc == 2 && strcmp(argv[1], "bench") == 0) return micro_csv(stdout) ? 0 : 1;
+    if ((argc == 2 || argc == 3) && strcmp(argv[1], "cycles") == 0)
+        return cycles_csv(argv[2], stdout) ? 0 : 1;
     const bool measures = argc > 1 && strcmp(argv[1], "measure") == 0;
     if (argc < 2 || (!measures && strcmp(argv[1], "run") != 0)) return usage(NULL, NULL);
     for (int i = 2; i < argc; i++)
