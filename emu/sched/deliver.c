@@ -1,5 +1,9 @@
 /* What becomes visible in the order of CTAs: text, reductions whose order matters, the way through the
- * caches. A CTA that runs ahead of its turn leaves it in an outbox. */
+ * caches. A CTA that runs ahead of its turn leaves it in an outbox.
+ *
+ * Whose turn it is follows from the CTAs that have ended, which all host threads write down in ctx->ended. While nothing
+ * depends on it (ctx->in_turn is false) a host thread does so once for each word, since the word, or its line of the host's
+ * caches, belongs to others, too; then nobody looks whose turn it is. */
 #define _GNU_SOURCE
 #include "emu/sched/launch_context.h"
 
@@ -92,11 +96,65 @@ static void pour_out(struct launch_context *ctx, struct emu_outbox *o)
     o->bytes = 0;
 }
 
+static bool has_ended(const struct launch_context *ctx, u32 cta)
+{
+    return cta < ctx->m->cta_count && atomic_load(&ctx->ended[cta / 64]) >> cta % 64 & 1;
+}
+
+static struct emu_outbox *take_outbox(struct launch_context *ctx, u32 cta)
+{
+    if (!atomic_load(&ctx->outbox_count)) return NULL;
+    pthread_mutex_lock(&ctx->lock);
+    struct outbox_row *row = &ctx->outboxes[cta % OUTBOX_ROWS];
+    struct emu_outbox *o = row->first;
+    if (o && o->cta == cta) {
+        row->first = o->next;
+        atomic_fetch_sub(&ctx->outbox_count, 1);
+    } else o = NULL;
+    pthread_mutex_unlock(&ctx->lock);
+    return o;
+}
+
+/* Moves the turn on as far as CTAs have ended. If another hand is about that, it looks again when it is through. */
+static void deliver_what_may_be(struct launch_context *ctx)
+{
+    while (has_ended(ctx, atomic_load(&ctx->deliver))) {
+        if (pthread_mutex_trylock(&ctx->turn) != 0) break;
+        for (u32 at = atomic_load(&ctx->deliver); has_ended(ctx, at); at++) {
+            struct emu_outbox *o = take_outbox(ctx, at);
+            if (o) {
+                pour_out(ctx, o);
+                cache_resolve(&o->port);
+                if (o->port.trace) trace_late_ended(ctx->m->trace, o->port.trace);
+                o->port.trace = NULL;
+                put_back(ctx, o);
+            }
+            atomic_store(&ctx->deliver, at + 1);
+        }
+        pthread_mutex_unlock(&ctx->turn);
+    }
+}
+
+/* Whoever sets in_turn looks at `ended` afterwards, and who tells of CTAs looks at in_turn afterwards: one of them sees
+ * what the other did. */
+void deliver_tell_ended(struct host_worker *h)
+{
+    struct launch_context *ctx = h->ctx;
+    if (h->ended_bits) atomic_fetch_or(&ctx->ended[h->ended_word], h->ended_bits);
+    h->ended_bits = 0;
+    if (atomic_load(&ctx->in_turn)) deliver_what_may_be(ctx);
+}
+
 /* It is the turn of the first CTA that has not ended, and where things are done at once of each. What has waited for it comes
  * before what is to be done now. */
-static bool its_turn(struct launch_context *ctx, const struct emu_cta *c)
+static bool its_turn(struct host_worker *h, const struct emu_cta *c)
 {
+    struct launch_context *ctx = h->ctx;
     if (ctx->at_once) return true;
+    if (!atomic_load(&ctx->in_turn)) {
+        atomic_store(&ctx->in_turn, true);
+        deliver_tell_ended(h);
+    }
     if (atomic_load(&ctx->deliver) != c->linear) return false;
     if (c->outbox) pour_out(ctx, c->outbox);
     return true;
@@ -107,7 +165,7 @@ bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u
 {
     (void)in;
     struct launch_context *ctx = host_worker_of(g)->ctx;
-    if (its_turn(ctx, g->cta)) return false;
+    if (its_turn(host_worker_of(g), g->cta)) return false;
     struct emu_outbox *o = outbox_of(ctx, g->cta);
     if (o->red_count == o->red_cap) {
         const size_t more = o->red_cap ? o->red_cap : 256;
@@ -128,7 +186,7 @@ bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u
 void emu_print(struct emu_group *g, const char *text, size_t length)
 {
     struct launch_context *ctx = host_worker_of(g)->ctx;
-    if (its_turn(ctx, g->cta)) put_text(ctx, text, length);
+    if (its_turn(host_worker_of(g), g->cta)) put_text(ctx, text, length);
     else {
         struct emu_outbox *o = outbox_of(ctx, g->cta);
         buf_add(&o->text, text, length);
@@ -136,28 +194,10 @@ void emu_print(struct emu_group *g, const char *text, size_t length)
     }
 }
 
-static bool has_ended(const struct launch_context *ctx, u32 cta)
+/* A CTA has ended: delivers what may be. */
+void deliver_ended(struct host_worker *h, struct slot *p)
 {
-    return cta < ctx->m->cta_count && atomic_load(&ctx->ended[cta / 64]) >> cta % 64 & 1;
-}
-
-static struct emu_outbox *take_outbox(struct launch_context *ctx, u32 cta)
-{
-    if (!atomic_load(&ctx->outbox_count)) return NULL;
-    pthread_mutex_lock(&ctx->lock);
-    struct outbox_row *row = &ctx->outboxes[cta % OUTBOX_ROWS];
-    struct emu_outbox *o = row->first;
-    if (o && o->cta == cta) {
-        row->first = o->next;
-        atomic_fetch_sub(&ctx->outbox_count, 1);
-    } else o = NULL;
-    pthread_mutex_unlock(&ctx->lock);
-    return o;
-}
-
-/* A CTA has ended: delivers what may be. If another hand is about that, it looks again when it is through. */
-void deliver_ended(struct launch_context *ctx, struct slot *p)
-{
+    struct launch_context *ctx = h->ctx;
     const u32 cta = p->cta.linear;
     if (p->port.now) cache_resolve(&p->port);
     if (p->port.count) {
@@ -169,22 +209,11 @@ void deliver_ended(struct launch_context *ctx, struct slot *p)
         grow(ctx, o, o->port.cap * sizeof *o->port.requests);
     } else if (p->trace) trace_late_ended(ctx->m->trace, p->trace);
     p->trace = p->port.trace = NULL;
-    atomic_fetch_or(&ctx->ended[cta / 64], (u64)1 << cta % 64);
-    while (has_ended(ctx, atomic_load(&ctx->deliver))) {
-        if (pthread_mutex_trylock(&ctx->turn) != 0) break;
-        for (u32 at = atomic_load(&ctx->deliver); has_ended(ctx, at); at++) {
-            struct emu_outbox *o = take_outbox(ctx, at);
-            if (o) {
-                pour_out(ctx, o);
-                cache_resolve(&o->port);
-                if (o->port.trace) trace_late_ended(ctx->m->trace, o->port.trace);
-                o->port.trace = NULL;
-                put_back(ctx, o);
-            }
-            atomic_store(&ctx->deliver, at + 1);
-        }
-        pthread_mutex_unlock(&ctx->turn);
-    }
+    if (cta / 64 != h->ended_word) deliver_tell_ended(h);
+    h->ended_word = cta / 64;
+    h->ended_bits |= (u64)1 << cta % 64;
+    if (!atomic_load(&ctx->in_turn)) return;
+    deliver_tell_ended(h);
     const struct speculation *const spec = ctx->m->speculation;
     if (spec && spec->ctas_ended)
         spec->ctas_ended(p->cta.groups->worker, atomic_load(&ctx->deliver));
@@ -196,6 +225,15 @@ static bool caches_are_free(struct launch_context *ctx, const struct emu_cta *c)
     return ctx->at_once || c->linear == atomic_load(&ctx->deliver);
 }
 
+/* Zeros in lines of the host's caches that no other host thread writes to. */
+static void *counters_new(size_t size)
+{
+    const size_t whole = size / APART * APART + APART;
+    void *p = aligned_alloc(APART, whole);
+    if (!p) abort();
+    return memset(p, 0, whole);
+}
+
 /* What the CTA does from now on is counted where it belongs. */
 void deliver_count_for(struct host_worker *h, struct slot *p)
 {
@@ -203,9 +241,8 @@ void deliver_count_for(struct host_worker *h, struct slot *p)
     const u32 sm = p->cta.sm;
     if (!h->ctx->config->count) return;
     if (!h->sites[sm]) {
-        h->sites[sm] = calloc(m->program->site_count, sizeof **h->sites);
-        h->blocks[sm] = calloc(m->program->block_count, sizeof **h->blocks);
-        if (!h->sites[sm] || !h->blocks[sm]) abort();
+        h->sites[sm] = counters_new(m->program->site_count * sizeof **h->sites);
+        h->blocks[sm] = counters_new(m->program->block_count * sizeof **h->blocks);
     }
     h->worker.sites = h->sites[sm];
     h->worker.blocks = h->blocks[sm];
@@ -240,6 +277,7 @@ void deliver_wait(struct host_worker *h, const struct slot *p)
            h->resident->cta.linear != atomic_load(&ctx->deliver) && !atomic_load(&ctx->give_up) &&
            p->cta.linear <= atomic_load(&ctx->stop_at)) {
         if (!waited) atomic_fetch_add(&ctx->epoch, 1);
+        if (!waited) deliver_tell_ended(h);
         waited = true;
         atomic_store(&h->stuck, atomic_load(&ctx->epoch));
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);

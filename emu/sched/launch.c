@@ -4,7 +4,8 @@
  * until it waits or has used up its budget. A CTA that does not come to an end waits for another one,
  * perhaps for one that has not begun: then the next is begun beside it, and they take turns.
  *
- * Several host threads take CTAs from one counter. That is only done for programs whose CTAs cannot
+ * Several host threads take CTAs from one counter, many at once: for a short CTA the counter's line of the host's caches
+ * would take longer than the CTA. That is only done for programs whose CTAs cannot
  * see each other (emu_program.talks); what they print, and reductions whose order matters, wait in an
  * outbox until all CTAs before them have ended. So results do not depend on the number of threads. */
 #define _GNU_SOURCE
@@ -28,6 +29,8 @@ enum {
     PATIENCE = 16,        /* turns of a CTA before the next one is begun beside it */
     PATIENCE_TALKS = 1,   /* likewise where CTAs may wait for each other */
     PATIENCE_YIELD = 4,   /* turns in which the same lanes wait on the stack (yield.h) */
+    MOST_BATCH = 64,      /* CTAs that a host thread takes at once: a word of ctx->ended */
+    BATCHES = 8,          /* into which each host thread's share of what is left is cut */
 };
 
 static double now(void)
@@ -211,13 +214,42 @@ static struct slot *admit_one(struct host_worker *h, u32 linear, u32 sm)
     return p;
 }
 
+/* How many CTAs (clusters) a host thread takes of those from `next` on. A power of two that never grows during a launch, so
+ * that a batch begins at a multiple of its size. One at a time where CTAs that run ahead of their turn leave things for later:
+ * these take memory. */
+static u32 batch_size(const struct launch_context *ctx, u32 next, u32 count)
+{
+    const u32 share = next < count ? (count - next) / (ctx->worker_count * BATCHES) : 0;
+    u32 n = 1;
+    if (ctx->worker_count == 1 || atomic_load(&ctx->in_turn)) return 1;
+    while (2 * n <= share && 2 * n <= MOST_BATCH) n *= 2;
+    return n;
+}
+
+/* The next CTA (cluster) for the host thread. false: there is none. */
+static bool take_next(struct host_worker *h, u32 count, u32 *number)
+{
+    struct launch_context *ctx = h->ctx;
+    if (h->batch == h->batch_end) {
+        unsigned next = atomic_load(&ctx->next);
+        u32 n;
+        do n = batch_size(ctx, next, count);
+        while (next < count && !atomic_compare_exchange_weak(&ctx->next, &next, next + n));
+        if (next >= count) return false;
+        h->batch = next;
+        h->batch_end = next + n;
+    }
+    *number = h->batch++;
+    return true;
+}
+
 /* Begins the next CTA, or the CTAs of the next cluster. false: there is none. */
 static bool admit(struct host_worker *h)
 {
     struct launch_context *ctx = h->ctx;
     const struct emu_machine *m = ctx->m;
-    u32 number = atomic_fetch_add(&ctx->next, 1);
-    if (number >= m->cta_count / m->cluster_size) return false;
+    u32 number;
+    if (!take_next(h, m->cta_count / m->cluster_size, &number)) return false;
     if (m->cluster_size == 1) {
         if (number > atomic_load(&ctx->stop_at)) return false;
         launch_tell_cta(m, &admit_one(h, number, number % m->sms)->cta, EMU_SYNC_CTA_START);
@@ -297,7 +329,7 @@ static void note_cta_end(struct host_worker *h, struct slot *p)
     if (p->turns != UINT32_MAX) {
         launch_tell_cta(h->ctx->m, &p->cta, EMU_SYNC_CTA_EXIT);
         if (h->ctas) h->ctas[p->cta.sm]++;
-        deliver_ended(h->ctx, p);
+        deliver_ended(h, p);
     }
     p->turns = UINT32_MAX;
 }
@@ -387,6 +419,7 @@ static void *work(void *arg)
         if (stopped_by_deadlock(h, pass.ran)) break;
     }
     combine_flush(h->worker.combine);
+    deliver_tell_ended(h);
     launch_over_limit(h);
     atomic_fetch_add(&ctx->epoch, 1);
     atomic_store(&h->stuck, WORKER_ENDED);
@@ -428,6 +461,9 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     if (threads > clusters) threads = clusters;
     ctx.worker_count = threads;
     ctx.at_once = m->program->talks || m->launch->order;
+    /* A speculation that has something to do when CTAs have ended (the log of deferred reductions) has one host thread. */
+    atomic_init(&ctx.in_turn, m->caches || m->trace ||
+                                  (threads == 1 && m->speculation && m->speculation->ctas_ended));
     m->parallel = threads > 1;
     m->context = &ctx;
     ctx.workers = arena_array(arena, struct host_worker, threads);
@@ -447,6 +483,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
             h->ctas = arena_array(arena, u64, m->sms);
             h->worker.who = arena_alloc(arena, m->shared_size / 4 + 1);
         }
+        arena_alloc(arena, APART); /* before the next host thread's */
     }
     u32 started = 0; /* beside this thread */
     for (u32 t = 1; t < threads; t++, started++)

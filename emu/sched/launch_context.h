@@ -27,6 +27,8 @@
 enum {
     MOST_CLUSTER = 16, /* CTAs of a cluster */
     OUTBOX_ROWS = 256,
+    APART =
+        128, /* bytes between what different host threads write: the host fetches lines of its caches by pairs */
     INSTRUCTIONS_PER_EVENT = 32 /* that a burst of EMU_STEP_EVENT may have for each of its units */
 };
 #define WORKER_ENDED UINT32_MAX
@@ -82,19 +84,24 @@ struct host_worker { /* a host thread */
     struct livelock_proof *livelock; /* NULL: no attempt runs */
     struct frames *frames;           /* NULL: slots have rows of their own */
     bool elides_busy_waits;          /* busy_wait_speculation is attached */
-    u8 apart[64];                    /* from what the next hand changes */
+    u32 batch, batch_end;            /* CTAs (clusters) that it has taken and not begun */
+    u32 ended_word;                  /* of ctx->ended, where */
+    u64 ended_bits;                  /* are not set yet: of CTAs that it has run */
+    u8 apart[APART];                 /* from what the next hand changes */
 };
 
 struct launch_context {
-    struct emu_machine *m;
+    _Alignas(APART) u8 before[2 * APART]; /* the stack below changes, and the host fetches ahead */
+    _Alignas(APART) struct emu_machine *m;
     const struct emu_config *config;
-    /* in lines of the host's caches of their own: what all hands read, what they change often */
-    _Alignas(64) atomic_uint next;    /* CTA (of a cluster: its first) */
-    _Alignas(64) atomic_uint stop_at; /* CTAs from here on need not run */
+    /* in lines of the host's caches of their own: what all hands read, what they change often, and the stack around */
+    _Alignas(APART) atomic_uint next;    /* CTA, or cluster, that nobody has taken */
+    _Alignas(APART) atomic_uint stop_at; /* CTAs from here on need not run */
     atomic_bool give_up;
+    atomic_bool in_turn;     /* something depends on `deliver`: it is kept up to date */
     atomic_uint epoch;       /* moves when a host thread's CTAs get stuck, or get on again */
     atomic_bool is_deadlock; /* each host thread names the first CTA that it has */
-    _Alignas(64) pthread_mutex_t lock;
+    _Alignas(APART) pthread_mutex_t lock;
     pthread_mutex_t turn; /* who has it moves `deliver` on */
     atomic_ullong *ended; /* a bit for each CTA */
     struct outbox_row {
@@ -104,7 +111,7 @@ struct launch_context {
     atomic_size_t waiting; /* bytes in them */
     atomic_uint outbox_count;
     atomic_uint deliver; /* the CTA whose turn it is */
-    _Alignas(64) u64 limit;
+    _Alignas(APART) u64 limit;
     struct emu_fault fault;
     u32 fault_cta;
     atomic_ullong busy_waits; /* struct launch_counts */
@@ -166,7 +173,9 @@ bool deliver_is_full(struct launch_context *ctx);
 /* Waits while CTAs ahead of their turn have left too much, unless the turn is that of one of this hand's. */
 void deliver_wait(struct host_worker *h, const struct slot *p);
 /* The CTA has ended: what it left becomes visible as soon as all before it have. */
-void deliver_ended(struct launch_context *ctx, struct slot *p);
+void deliver_ended(struct host_worker *h, struct slot *p);
+/* The others are told which CTAs of this host thread have ended. */
+void deliver_tell_ended(struct host_worker *h);
 /* The launch is over: nothing more is delivered. */
 void deliver_end(struct launch_context *ctx);
 
