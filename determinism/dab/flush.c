@@ -199,7 +199,7 @@ static void send_pre_flush(struct dab_net *n)
 }
 
 /* Those whose turn it is, as far as they have arrived. `last` of the partition is the SM before `turn`. */
-static void apply_in_turn(struct dab_net *n, uint32_t partition)
+static void apply_ready_transactions(struct dab_net *n, uint32_t partition)
 {
     struct partition *p = &n->partitions[partition];
     while (p->turn != NONE) {
@@ -229,7 +229,7 @@ static void enqueue(struct dab_net *n, uint32_t transaction, uint32_t sm)
 }
 
 /* The last pre-flush message comes when `late` transactions have arrived: until then all of them wait. */
-static void arrive_in_order(struct dab_net *n)
+static void arrive_reordered(struct dab_net *n)
 {
     const uint32_t total = n->transaction_count, late = rng_below(n->random, total + 1);
     send_pre_flush(n);
@@ -245,14 +245,14 @@ static void arrive_in_order(struct dab_net *n)
             n->counts->early++;
             if (n->waiting > n->counts->waiting) n->counts->waiting = n->waiting;
         }
-        if (ready) apply_in_turn(n, at);
+        if (ready) apply_ready_transactions(n, at);
         else if (i >= late) {
             ready = true;
-            for (uint32_t p = 0; p < n->options->partitions; p++) apply_in_turn(n, p);
+            for (uint32_t p = 0; p < n->options->partitions; p++) apply_ready_transactions(n, p);
         }
     }
     if (!ready)
-        for (uint32_t p = 0; p < n->options->partitions; p++) apply_in_turn(n, p);
+        for (uint32_t p = 0; p < n->options->partitions; p++) apply_ready_transactions(n, p);
 }
 
 void dab_net_arrive_one(struct dab_net *n)
@@ -272,7 +272,7 @@ void dab_net_flush(struct dab_net *n)
     if (n->sent_count) dab_net_flush_at_once(n);
     n->sent_count = 0;
     if (!n->active_count) return;
-    if (n->options->reorder) arrive_in_order(n);
+    if (n->options->reorder) arrive_reordered(n);
     else {
         n->counts->messages += flush_messages(n->clusters, n->options->partitions);
         if (!n->options->overlap) dab_net_drain(n);

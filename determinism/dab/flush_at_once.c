@@ -121,7 +121,7 @@ static uint32_t find_firsts(struct dab_net *n)
 }
 
 /* Places in the queues one after the other, of each the SMs in turn: so partitions would do it. */
-static void apply_in_order(struct dab_net *n)
+static void apply_by_partition(struct dab_net *n)
 {
     const uint32_t total = find_firsts(n);
     n->list = dab_net_grow(n->list, total, &n->list_cap, sizeof *n->list);
@@ -179,7 +179,7 @@ static void flush_entries(struct dab_net *n)
     draw_arrivals(n);
     n->active_count = 0;
     if (commute) apply_commutative(n);
-    else apply_in_order(n);
+    else apply_by_partition(n);
 }
 
 /* ---- by sectors: each one is a transaction, or goes with that of the one before it ---------------------- */

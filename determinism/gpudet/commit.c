@@ -99,16 +99,27 @@ static void forget_depths(struct gpudet *g)
     g->commit.stamp = 1;
 }
 
-/* From now on the depth of each byte is kept. */
-static void split_owners(struct gpudet *g, struct gpudet_depth_line *z)
+static bool has_several_writers(const struct gpudet_depth_line *z)
+{
+    return z->writer >= GPUDET_SEVERAL;
+}
+
+/* The depth of each byte of a chunk that several warps have stored to. */
+static uint32_t *depths_of(struct gpudet *g, const struct gpudet_depth_line *z)
+{
+    return g->commit.depths[z->writer - GPUDET_SEVERAL];
+}
+
+/* A second warp stores: from now on the depth of each byte is kept. */
+static void add_depths(struct gpudet *g, struct gpudet_depth_line *z)
 {
     g->commit.depths = gpudet_grow(g->commit.depths, g->commit.depth_count + 1,
                                    &g->commit.depth_capacity, sizeof *g->commit.depths);
     uint32_t *depth = g->commit.depths[g->commit.depth_count];
     for (uint32_t h = 0; h < 2; h++)
         for (uint64_t m = z->mask[h]; m; m &= m - 1)
-            depth[64 * h + (uint32_t)__builtin_ctzll(m)] = z->owner;
-    z->owner = GPUDET_OWNERS + g->commit.depth_count++;
+            depth[64 * h + (uint32_t)__builtin_ctzll(m)] = z->writer;
+    z->writer = GPUDET_SEVERAL + g->commit.depth_count++;
 }
 
 /* Which bytes of the entry pass. */
@@ -120,16 +131,15 @@ static void compare_depths(struct gpudet *g, const struct gpudet_entry *e, uint3
         *z = (struct gpudet_depth_line){.chunk = e->chunk,
                                         .stamp = g->commit.stamp,
                                         .mask = {e->mask[0], e->mask[1]},
-                                        .owner = warp};
+                                        .writer = warp};
         g->commit.line_count++;
         grow_depth_table(g);
         return;
     }
-    if (z->owner < GPUDET_OWNERS && z->owner != warp) split_owners(g, z);
-    for (uint32_t h = 0; z->owner >= GPUDET_OWNERS && h < 2; h++)
+    if (!has_several_writers(z) && z->writer != warp) add_depths(g, z);
+    for (uint32_t h = 0; has_several_writers(z) && h < 2; h++)
         for (uint64_t m = e->mask[h]; m; m &= m - 1) {
-            uint32_t *depth =
-                &g->commit.depths[z->owner - GPUDET_OWNERS][64 * h + (uint32_t)__builtin_ctzll(m)];
+            uint32_t *depth = &depths_of(g, z)[64 * h + (uint32_t)__builtin_ctzll(m)];
             if (!(m & -m & z->mask[h]) || warp <= *depth) *depth = warp;
             else pass[h] &= ~(m & -m);
         }

@@ -177,9 +177,9 @@ struct gpudet_depth_line { /* the depths of a chunk that is being committed */
     uint64_t mask[2]; /* bytes that were written in this commit */
     uint32_t stamp;
     uint32_t
-        owner; /* the only warp that has stored; of several: GPUDET_OWNERS + index in `depths` */
+        writer; /* the only warp that has stored; of several: GPUDET_SEVERAL + index in `depths` */
 };
-enum { GPUDET_OWNERS = 1 << 30 };
+enum { GPUDET_SEVERAL = 1 << 30 };
 struct gpudet_partition;
 struct gpudet_sender { /* a log that is being committed, or some of it */
     const struct gpudet_entry *next;

@@ -393,14 +393,19 @@ static struct publication *publish(const struct touch *t, const struct history *
     return p;
 }
 
-static void describe(struct touch *t, struct message *m, uint32_t bytes, bool atomic)
+/* The access from which on all threads see the store: this one, or a later one if the store is late. */
+static uint64_t draw_visible(struct views *v)
+{
+    const uint32_t late = v->settings.late_for;
+    if (v->settings.choose) return late ? UINT64_MAX : v->access;
+    return late && rng_below(v->state, 2) ? v->access + 1 + rng_below(v->state, late) : v->access;
+}
+
+static void fill_message(struct touch *t, struct message *m, uint32_t bytes, bool atomic)
 {
     struct views *v = t->v;
-    const uint32_t late = v->settings.late_for;
     m->born = ++v->now;
-    m->visible = v->access;
-    if (v->settings.choose) m->visible = late ? UINT64_MAX : v->access;
-    else if (late && rng_below(v->state, 2)) m->visible += 1 + rng_below(v->state, late);
+    m->visible = draw_visible(v);
     m->access = v->access;
     m->writer = t->g->writer;
     m->order = t->g->stores;
@@ -440,7 +445,7 @@ static void push(struct touch *t, struct history *h, uint64_t address, uint32_t 
     struct publication *p = publish(t, h, h->count, bytes, atomic);
     read_memory(t, address, memory);
     struct message *m = history_push(&t->v->histories, h, memory);
-    describe(t, m, bytes, atomic);
+    fill_message(t, m, bytes, atomic);
     m->published = p;
     t->v->execution += places(h, h->count - 1);
 }
@@ -472,7 +477,7 @@ static bool store_before(struct touch *t, uint64_t address, uint32_t bytes)
     struct publication *p = publish(t, h, at, bytes, false);
     t->v->execution -= places(h, at);
     struct message *m = history_insert(h, at);
-    describe(t, m, bytes, false);
+    fill_message(t, m, bytes, false);
     m->published = p;
     t->v->execution += places(h, at);
     take(t, address, m->data);
@@ -532,7 +537,7 @@ static bool atomic_on_old(struct touch *t, uint64_t address, uint32_t bytes)
     uint8_t memory[SECTOR_BYTES];
     read_memory(t, address, memory);
     struct message *m = history_push(&t->v->histories, h, memory);
-    describe(t, m, bytes, true);
+    fill_message(t, m, bytes, true);
     m->published = p;
     t->v->execution += places(h, h->count - 1);
     for (uint32_t i = 0; i < SECTOR_BYTES; i++)

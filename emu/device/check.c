@@ -148,6 +148,7 @@ void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind
     struct emu_fault f = {.kind = kind, .address = address};
     memcpy(f.cta, cta, sizeof f.cta);
     memcpy(f.thread, thread, sizeof f.thread);
+    f.kind = launch_kind_of_fault(m, &f);
     launch_describe_fault(m, pc, &f, what, c->arena);
     add(c, m, pc, pc,
         (struct emu_finding){.kind = kind, .count = 1, .line = f.line, .text = f.text});

@@ -96,25 +96,31 @@ void launch_name_place(struct buf *b, const struct emu_machine *m, u32 pc)
     put_instruction(b, m, p);
 }
 
+static bool is_about_memory(const struct emu_fault *f)
+{
+    return f->address >= MEM_GLOBAL && !f->is_offset &&
+           (f->kind == EMU_OUT_OF_BOUNDS || f->kind == EMU_READ_ONLY || f->kind == EMU_FREED ||
+            f->kind == EMU_MISALIGNED || f->kind == EMU_UNINITIALISED ||
+            f->kind == EMU_DOUBLE_FREE || f->kind == EMU_BAD_FREE);
+}
+
+enum emu_fault_kind launch_kind_of_fault(const struct emu_machine *m, const struct emu_fault *f)
+{
+    if (f->kind != EMU_OUT_OF_BOUNDS || !is_about_memory(f)) return f->kind;
+    const struct mem_block *near = mem_near(m->mem, f->address);
+    return near && !near->live ? EMU_FREED : f->kind;
+}
+
 void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault *f,
                            const char *what, struct arena *arena)
 {
     struct buf b = {0};
-    bool about_memory = f->address >= MEM_GLOBAL && !f->is_offset &&
-                        (f->kind == EMU_OUT_OF_BOUNDS || f->kind == EMU_READ_ONLY ||
-                         f->kind == EMU_FREED || f->kind == EMU_MISALIGNED ||
-                         f->kind == EMU_UNINITIALISED || f->kind == EMU_DOUBLE_FREE ||
-                         f->kind == EMU_BAD_FREE);
-    if (about_memory && f->kind == EMU_OUT_OF_BOUNDS) {
-        const struct mem_block *near = mem_near(m->mem, f->address);
-        if (near && !near->live) f->kind = EMU_FREED;
-    }
     buf_printf(&b, "%s: %s\n", emu_fault_name(f->kind), what);
     launch_describe_place(&b, m, pc, f);
     buf_printf(&b, "  by thread (%u,%u,%u) of CTA (%u,%u,%u) of kernel '%s'\n", f->thread[0],
                f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2],
                m->program->codes[0]->name);
-    if (about_memory) mem_describe(m->mem, f->address, &b);
+    if (is_about_memory(f)) mem_describe(m->mem, f->address, &b);
     f->text = arena_copy(arena, b.data, b.size);
     buf_free(&b);
 }
@@ -206,7 +212,10 @@ const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
             f->thread[i] = (u32)emu_special_value(g, w, lane, SPECIAL_TID_X + i);
         }
         if (ctx->m->conflict_free) atomic_store(&ctx->give_up, true); /* it is rolled back */
-        else launch_describe_fault(ctx->m, in->pc, f, what, ctx->arena);
+        else {
+            f->kind = launch_kind_of_fault(ctx->m, f);
+            launch_describe_fault(ctx->m, in->pc, f, what, ctx->arena);
+        }
     }
     pthread_mutex_unlock(&ctx->lock);
     return NULL;

@@ -22,7 +22,10 @@ void launch_counts_add(struct launch_counts *out, u32 sm, const struct emu_site 
 void launch_run(struct emu_machine *m, const struct emu_config *config, struct arena *arena,
                 u32 threads, struct emu_fault *fault, struct launch_counts *counts);
 
-/* Fills in place and text of a fault whose CTA and thread are known. */
+/* An access outside of all allocations whose nearest one was freed is an access to freed memory; all other faults are of
+ * the kind that they have. */
+enum emu_fault_kind launch_kind_of_fault(const struct emu_machine *m, const struct emu_fault *f);
+/* Fills in place and text of a fault whose kind, CTA and thread are known. */
 void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault *f,
                            const char *what, struct arena *arena);
 /* Adds an instruction's place and text in two lines, and puts its lines into *f. */
