@@ -7,6 +7,7 @@
 #include "model/launch_estimate.h"
 #include "tests/support/emu.h"
 #include "tests/support/timing.h"
+#include "tests/support/trace_bytes.h"
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -56,27 +57,6 @@ static void file_free(struct file *f)
 
 /* ---- a reader by the description alone ------------------------------------------------------------------ */
 
-struct bytes {
-    const unsigned char *at, *end;
-};
-
-static uint64_t number(struct bytes *b)
-{
-    uint64_t x = 0, factor = 1;
-    for (;; factor *= 128) {
-        cr_assert(b->at < b->end);
-        const unsigned byte = *b->at++;
-        x += byte % 128 * factor;
-        if (byte < 128) return x;
-    }
-}
-
-static int64_t zigzag(struct bytes *b)
-{
-    const uint64_t x = number(b);
-    return x % 2 ? -(int64_t)(x / 2) - 1 : (int64_t)(x / 2);
-}
-
 static uint32_t castagnoli(uint32_t crc, const unsigned char *at, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -91,7 +71,7 @@ static uint32_t castagnoli(uint32_t crc, const unsigned char *at, size_t n)
 static int frame(struct bytes *b, unsigned char **plain, struct bytes *inside)
 {
     const unsigned char type = *b->at++;
-    const size_t stored = number(b), size = (size_t)ZSTD_getFrameContentSize(b->at, stored);
+    const size_t stored = bytes_number(b), size = (size_t)ZSTD_getFrameContentSize(b->at, stored);
     *plain = malloc(size + 1);
     cr_assert(eq(sz, ZSTD_decompress(*plain, size, b->at, stored), size));
     b->at += stored;
@@ -107,26 +87,27 @@ static int frame(struct bytes *b, unsigned char **plain, struct bytes *inside)
 static void expect_warp(struct bytes *b, const struct trace_cta *c, const struct trace_warp *w,
                         int64_t *before)
 {
-    const uint64_t tokens = number(b);
+    const uint64_t tokens = bytes_number(b);
     uint32_t at = 0;
-    cr_expect(eq(u64, number(b), w->instructions));
-    cr_expect(eq(u64, number(b), w->folded));
-    cr_expect(eq(u64, number(b), w->plain));
-    cr_expect(eq(u64, number(b), w->recorded));
-    cr_expect(eq(u64, number(b), w->cut));
+    cr_expect(eq(u64, bytes_number(b), w->instructions));
+    cr_expect(eq(u64, bytes_number(b), w->folded));
+    cr_expect(eq(u64, bytes_number(b), w->plain));
+    cr_expect(eq(u64, bytes_number(b), w->recorded));
+    cr_expect(eq(u64, bytes_number(b), w->cut));
     for (uint64_t i = 0; i < tokens; i++) {
-        const uint64_t word = number(b);
+        const uint64_t word = bytes_number(b);
         cr_assert(eq(u64, word, w->words[at]));
         at++;
         if (word % 4 == 0) continue;
         const bool shared = word % 4 == 2;
         const uint32_t first = shared ? 0 : w->words[at++];
-        const uint64_t size = number(b), lines = shared ? 0 : size >> 14, lanes = size >> 7 & 127;
+        const uint64_t size = bytes_number(b), lines = shared ? 0 : size >> 14,
+                       lanes = size >> 7 & 127;
         cr_expect(eq(u64, size, w->words[at]));
         at++;
         for (uint64_t k = 0; k < lines; k++) {
             const struct trace_line *n = &c->lines[first + k];
-            before[word / 4] += zigzag(b);
+            before[word / 4] += zigzag(bytes_number(b));
             cr_expect(eq(u64, (uint64_t)before[word / 4], n->line));
             const unsigned how = *b->at++, from = *b->at++;
             cr_expect(how % 16 == n->sectors && how / 16 == n->how);
@@ -134,7 +115,7 @@ static void expect_warp(struct bytes *b, const struct trace_cta *c, const struct
         }
         int64_t element = 0;
         for (uint64_t k = 0; size & 64 && k < lanes; k++)
-            cr_expect(eq(u64, (uint64_t)(element += zigzag(b)), w->words[at++]));
+            cr_expect(eq(u64, (uint64_t)(element += zigzag(bytes_number(b))), w->words[at++]));
     }
     cr_expect(eq(u32, at, w->count));
 }
@@ -143,9 +124,9 @@ static void expect_cta(struct bytes *b, const struct emu_trace *t, uint32_t k)
 {
     const struct trace_cta *c = t->ctas[k];
     int64_t *before = calloc(t->site_count, sizeof *before);
-    cr_expect(eq(u64, number(b), 0)); /* not heavy */
-    cr_expect(eq(u64, number(b), c->linear));
-    cr_assert(eq(u64, number(b), c->warp_count));
+    cr_expect(eq(u64, bytes_number(b), 0)); /* not heavy */
+    cr_expect(eq(u64, bytes_number(b), c->linear));
+    cr_assert(eq(u64, bytes_number(b), c->warp_count));
     for (uint32_t w = 0; w < c->warp_count; w++) expect_warp(b, c, &c->warps[w], before);
     cr_expect(b->at == b->end);
     free(before);

@@ -13,6 +13,7 @@
 #include "emu/trace_file.h"
 #include "ptx/ptx.h"
 #include "tests/support/support.h"
+#include "tests/support/trace_bytes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,35 +237,15 @@ Test(trace_events, what_is_read_is_what_an_observer_heard)
 
 /* ---- a reader by the description alone ------------------------------------------------------------------------ */
 
-struct bytes {
-    const unsigned char *at, *end;
-};
-
-static uint64_t number(struct bytes *b)
-{
-    uint64_t x = 0, factor = 1;
-    for (;; factor *= 128) {
-        cr_assert(b->at < b->end);
-        const unsigned byte = *b->at++;
-        x += byte % 128 * factor;
-        if (byte < 128) return x;
-    }
-}
-
-static int64_t zigzag(uint64_t x)
-{
-    return x % 2 ? -(int64_t)(x / 2) - 1 : (int64_t)(x / 2);
-}
-
 static int64_t distance(struct bytes *b)
 {
-    return zigzag(number(b));
+    return zigzag(bytes_number(b));
 }
 
 static unsigned char *frame(struct bytes *b, int *type, struct bytes *inside)
 {
     *type = *b->at++;
-    const size_t stored = number(b),
+    const size_t stored = bytes_number(b),
                  size = *type == 10 ? stored : (size_t)ZSTD_getFrameContentSize(b->at, stored);
     unsigned char *plain = malloc(size + 1);
     if (*type == 10) memcpy(plain, b->at, size);
@@ -286,7 +267,7 @@ static void read_access(struct bytes *b, struct at *p, bool fresh, struct heard 
     if (fresh) {
         memcpy(p->head, b->at, 6);
         b->at += 6;
-        p->lanes = (uint32_t)number(b);
+        p->lanes = (uint32_t)bytes_number(b);
         p->stride = distance(b);
     }
     p->address += (uint64_t)distance(b);
@@ -314,14 +295,15 @@ static void read_events(struct bytes b, struct list *to)
     uint32_t cta = 0, warp = 0, sm = 0, next = 0, lanes = 0;
     memset(places, 0, sizeof places);
     while (b.at < b.end) {
-        const uint64_t token = number(&b), rest = token / 8;
+        const uint64_t token = bytes_number(&b), rest = token / 8;
         uint64_t steps = 0;
         switch (token % 8) {
         case 0: steps = rest + 1; break;
         case 1: next = (uint32_t)(next + zigzag(rest)), steps = 1; break;
-        case 2: lanes = (uint32_t)number(&b); break;
+        case 2: lanes = (uint32_t)bytes_number(&b); break;
         case 3:
-            warp = (uint32_t)rest, cta = (uint32_t)(cta + distance(&b)), sm = (uint32_t)number(&b);
+            warp = (uint32_t)rest, cta = (uint32_t)(cta + distance(&b)),
+            sm = (uint32_t)bytes_number(&b);
             next = 0, lanes = ~0u;
             break;
         case 4:
@@ -364,21 +346,21 @@ Test(trace_events, are_what_their_description_says)
             free(got.e);
         }
         if (type == 9) { /* count; flag, launch, run, code, begin, ... */
-            cr_assert(eq(u64, number(&inside), 3));
+            cr_assert(eq(u64, bytes_number(&inside), 3));
             for (uint64_t i = 0; i < 3; i++) {
-                cr_expect(number(&inside) == 1 && number(&inside) == i);
-                cr_expect(eq(u64, number(&inside), 16));
-                (void)number(&inside);
-                cr_expect(eq(u64, number(&inside), begins[i]));
-                inside.at += number(&inside); /* the kernel's name */
-                cr_expect(number(&inside) == 0 && number(&inside) == 0);
-                cr_expect(number(&inside) == 4 && number(&inside) == 4); /* CTAs */
+                cr_expect(bytes_number(&inside) == 1 && bytes_number(&inside) == i);
+                cr_expect(eq(u64, bytes_number(&inside), 16));
+                (void)bytes_number(&inside);
+                cr_expect(eq(u64, bytes_number(&inside), begins[i]));
+                inside.at += bytes_number(&inside); /* the kernel's name */
+                cr_expect(bytes_number(&inside) == 0 && bytes_number(&inside) == 0);
+                cr_expect(bytes_number(&inside) == 4 && bytes_number(&inside) == 4); /* CTAs */
                 uint64_t issued = 0;
                 for (size_t k = 0; k < b.heard[i].count; k++) issued += b.heard[i].e[k].what == 'i';
-                cr_expect(number(&inside) == issued && number(&inside) == issued);
+                cr_expect(bytes_number(&inside) == issued && bytes_number(&inside) == issued);
             }
-            cr_expect(eq(u64, number(&inside), strlen(types) - 1));
-            cr_expect(eq(u64, number(&inside), index));
+            cr_expect(eq(u64, bytes_number(&inside), strlen(types) - 1));
+            cr_expect(eq(u64, bytes_number(&inside), index));
         }
         if (type == 10) {
             cr_expect(eq(u64, plain[0] + plain[1] * 256u + plain[2] * 65536u, index));
