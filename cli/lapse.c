@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* When launch `number` begins. false: no timeline has it. */
@@ -29,6 +30,26 @@ void lapse_operation_name(const struct lapse_source *run, const struct event_ope
         (void)snprintf(name, size, "%s", run->launches[launches].kernel);
     else if (!o->bytes) (void)snprintf(name, size, "%s", names[o->kind]);
     else (void)snprintf(name, size, "%s, %" PRIu64 " bytes", names[o->kind], o->bytes);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+uint32_t *lapse_streams(const struct lapse_source *run, size_t *count)
+{
+    uint32_t *streams = calloc(run->operation_count + 1, sizeof *streams);
+    size_t n = 0;
+    if (!streams) abort();
+    for (size_t i = 0; i < run->operation_count; i++)
+        if (run->operations[i].kind != OPERATION_WAIT) streams[n++] = run->operations[i].stream;
+    qsort(streams, n, sizeof *streams, by_number);
+    *count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || streams[i] != streams[i - 1]) streams[(*count)++] = streams[i];
+    return streams;
 }
 
 static bool one_launch(struct lapse_launch *l, const struct lapse_sink *const *sinks, size_t count)

@@ -60,6 +60,8 @@ const char *lapse_read(const struct lapse_source *run, const struct lapse_sink *
 /* "copy to the device, 4096 bytes"; of a launch its kernel. `launches`: how many there were before. */
 void lapse_operation_name(const struct lapse_source *run, const struct event_operation *o,
                           size_t launches, char *name, size_t size);
+/* The streams that operations of the run are in, by number. The caller frees them. */
+uint32_t *lapse_streams(const struct lapse_source *run, size_t *count);
 /* Cycles as text, exactly: a whole number, or with as many digits as ticks have. */
 void lapse_put_ticks(struct buf *out, uint64_t ticks);
 /* Text as JSON, with quotes; also '<', '>' and '&' are escaped, so that it may stand in HTML. */

@@ -6,6 +6,7 @@
 #include "session/event_stream.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 enum { LAUNCHES = 1, MODES, HOST = 8, TO_DEVICE, TO_HOST, SLOTS = 16, STREAMS = 1 << 24 };
 
@@ -109,24 +110,25 @@ static void put_submission(struct lapse_file *f, const struct lapse_source *run,
 
 static void put_operations(struct lapse_file *f, const struct lapse_source *run)
 {
-    uint64_t described = 0; /* streams below 64 */
-    size_t launches = 0;
+    size_t launches = 0, streams;
+    uint32_t *const stream = lapse_streams(run, &streams);
+    char name[80];
     put_name(f, run, "thread_name", HOST, "host");
     put_name(f, run, "thread_name", TO_DEVICE, "copies to the device");
     put_name(f, run, "thread_name", TO_HOST, "copies to the host");
+    for (size_t i = 0; i < streams; i++) {
+        snprintf(name, sizeof name, stream[i] ? "stream %u" : "default stream", stream[i]);
+        put_name(f, run, "thread_name", STREAMS + stream[i], name);
+    }
+    free(stream);
     for (size_t i = 0; i < run->operation_count; i++) {
         const struct event_operation *o = &run->operations[i];
-        char stream[40], name[80];
         lapse_operation_name(run, o, launches, name, sizeof name);
         launches += o->kind == OPERATION_LAUNCH;
         if (o->kind == OPERATION_WAIT) {
             put_operation(f, run, HOST, o, name);
             continue;
         }
-        snprintf(stream, sizeof stream, o->stream ? "stream %u" : "default stream", o->stream);
-        if (o->stream >= 64 || !(described >> o->stream & 1))
-            put_name(f, run, "thread_name", STREAMS + o->stream, stream);
-        if (o->stream < 64) described |= UINT64_C(1) << o->stream;
         put_submission(f, run, o, name);
         put_operation(f, run, STREAMS + o->stream, o, name);
         if (o->kind == OPERATION_TO_DEVICE) put_operation(f, run, TO_DEVICE, o, name);

@@ -10,6 +10,7 @@
 #include "session/event_stream.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { /* field numbers */
@@ -235,11 +236,16 @@ static void launch(void *self, const struct lapse_launch *l)
 static void put_operations(struct lapse_file *f, const struct lapse_source *run)
 {
     char name[80];
-    uint64_t described = 0; /* streams below 64 */
-    size_t launches = 0;
+    size_t launches = 0, streams;
+    uint32_t *const stream = lapse_streams(run, &streams);
     describe(f, run, TRACK_HOST, "host", NULL);
     describe(f, run, TRACK_TO_DEVICE, "copies to the device", NULL);
     describe(f, run, TRACK_TO_HOST, "copies to the host", NULL);
+    for (size_t i = 0; i < streams; i++) {
+        snprintf(name, sizeof name, stream[i] ? "stream %u" : "default stream", stream[i]);
+        describe(f, run, TRACK_STREAMS + stream[i], name, NULL);
+    }
+    free(stream);
     for (size_t i = 0; i < run->operation_count; i++) {
         const struct event_operation *o = &run->operations[i];
         const uint64_t flow = track_of(run, TRACK_HOST) ^ (uint64_t)(i + 1) << 40;
@@ -250,13 +256,7 @@ static void put_operations(struct lapse_file *f, const struct lapse_source *run)
             continue;
         }
         put_event(f, rounded(o->submitted), INSTANT, track_of(run, TRACK_HOST), name, 0, flow);
-        const uint32_t which = TRACK_STREAMS + o->stream;
-        const bool known = o->stream < 64 && described >> o->stream & 1;
-        char stream[40];
-        snprintf(stream, sizeof stream, o->stream ? "stream %u" : "default stream", o->stream);
-        if (!known) describe(f, run, which, stream, NULL);
-        if (o->stream < 64) described |= UINT64_C(1) << o->stream;
-        put_operation(f, run, which, o, name, flow);
+        put_operation(f, run, TRACK_STREAMS + o->stream, o, name, flow);
         if (o->kind == OPERATION_TO_DEVICE) put_operation(f, run, TRACK_TO_DEVICE, o, name, 0);
         if (o->kind == OPERATION_TO_HOST) put_operation(f, run, TRACK_TO_HOST, o, name, 0);
     }
