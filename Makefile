@@ -52,7 +52,7 @@ SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)
 TEST  := $(patsubst %.c,$B/%.o,$(wildcard $(foreach d,support oracles unit order race cuda cli estimate,tests/$d/*.c)))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
 BENCH := $(patsubst %.c,$B/%.o,$(wildcard tests/bench/*.c))
-CORPUS := tests/corpus/ptx/*.ptx
+CORPUS := build/corpus/*.ptx
 PROGRAMS := $(patsubst tests/programs/%.cu,build/programs/%,$(wildcard tests/programs/*.cu))
 
 # Where `make install` puts things, below DESTDIR.
@@ -110,6 +110,9 @@ $B/libheddle.a: $(LIB)
 	    objcopy --wildcard --keep-global-symbol='heddle_*' $B/libheddle.o && ar rcs $@ $B/libheddle.o
 $B/$(SONAME): $(LIB) library/heddle.map
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=library/heddle.map -o $@ $(LIB) $(LIB_LIBS)
+# What compilers made of tests/corpus.
+build/corpus/unpacked: tests/corpus/ptx.tar.gz
+	@rm -rf $(@D) && mkdir -p $(@D) && tar -xzf $< -C $(@D) && touch $@
 # The driver API as a library for C programs, and the workloads as such a program. It has a heap of its own (cuda/heap.h),
 # but where a sanitizer is to see what is allocated.
 HEAP := $(if $(filter release debug,$(MODE)),malloc calloc realloc aligned_alloc strdup free qsort mmap munmap)
@@ -140,7 +143,7 @@ $(eval $(call runtime_rule,12,12090))
 $(eval $(call runtime_rule,11.0,11080))
 $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
-$B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a
+$B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
@@ -223,10 +226,13 @@ deps:                           ## install what is missing (Debian packages)
 
 demo:                           ## build, read the checked-in PTX, run the workloads
 	@tools/deps.sh build
-	@$(MAKE) -j2 --no-print-directory all
+	@$(MAKE) -j2 --no-print-directory all build/corpus/unpacked
 	@tools/demo.sh
 
-install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## install below PREFIX (/usr/local), DESTDIR in front
+# Manual pages, which the program writes.
+$B/written/docs/man/heddle.1: $B/heddle
+	@mkdir -p $B/written && $< help --write $B/written
+install: heddle $B/written/docs/man/heddle.1 $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle-suite ## install below PREFIX (/usr/local), DESTDIR in front
 	install -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(DATADIR)/man/man1' '$(DESTDIR)$(DATADIR)/bash-completion/completions' \
 	    '$(DESTDIR)$(LIBDIR)/pkgconfig' '$(DESTDIR)$(LIBDIR)/heddle' \
 	    '$(DESTDIR)$(INCDIR)' '$(DESTDIR)$(DATADIR)/heddle/ptx' '$(DESTDIR)$(DATADIR)/doc/heddle'
@@ -251,7 +257,7 @@ install: heddle $B/libheddle.a $B/$(SONAME) $(CUDART) $(CUDART_STATIC) $B/heddle
 	install -m 644 docs/*.md docs/sweep.slurm '$(DESTDIR)$(DATADIR)/doc/heddle/docs'
 	install -m 644 docs/guide/*.cu docs/guide/*.ptx '$(DESTDIR)$(DATADIR)/doc/heddle/docs/guide'
 	install -m 644 examples/*.c '$(DESTDIR)$(DATADIR)/doc/heddle/examples'
-	install -m 644 docs/man/*.1 '$(DESTDIR)$(DATADIR)/man/man1'
+	install -m 644 $B/written/docs/man/*.1 '$(DESTDIR)$(DATADIR)/man/man1'
 	install -m 644 completion/heddle.bash '$(DESTDIR)$(DATADIR)/bash-completion/completions/heddle'
 
 check-install: $B/heddle-suite  ## install into a temporary folder, build programs against it and run them
@@ -313,7 +319,7 @@ check-fuzz: # half a minute each, side by side
 	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu fuzz-trace SECONDS=30
 
-bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator units orders calls) heddle) ## speed of the front end, the emulator, orders and checks
+bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator units orders calls) heddle) | build/corpus/unpacked ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
 	@$B/tests/bench/emulator suites/ptx/bench.ptx
 	@$B/tests/bench/units
@@ -351,6 +357,7 @@ fuzz:                           ## fuzz the front end, the emulator and the read
 	@$(MAKE) --no-print-directory fuzz-ptx fuzz-emu fuzz-trace SECONDS=$$(($(SECONDS) / 3))
 # libFuzzer starts from what was recorded, and from what it found before.
 fuzz-trace: build/clang-san/heddle
+fuzz-ptx fuzz-emu: build/corpus/unpacked
 fuzz-ptx fuzz-emu fuzz-trace: fuzz-%:
 	@mkdir -p $(FUZZ)/$*/found $(FUZZ)/$*/seeds
 	tools/fuzz-seeds.sh $* $(FUZZ)/$*/seeds
@@ -377,11 +384,11 @@ fuzz-job:                       ## fuzz the reader of job files for SECONDS, sta
 
 ptxas-diff:                     ## mutate good modules and compare the verdicts with those of ptxas
 	@command -v ptxas >/dev/null || { echo "skipped: ptxas is not installed"; exit 0; }; \
-	 $(MAKE) --no-print-directory $B/ptxas-diff && \
-	 $B/ptxas-diff --count $(or $(COUNT),5000) --seed $(or $(SEED),1) tests/corpus/ptx tests/corpus/hand
+	 $(MAKE) --no-print-directory $B/ptxas-diff build/corpus/unpacked && \
+	 $B/ptxas-diff --count $(or $(COUNT),5000) --seed $(or $(SEED),1) build/corpus tests/corpus/hand
 
-man: heddle                     ## write the manual pages, docs/reference.md and the completion of bash from the tables of options
-	./heddle help --write .
+man: $B/written/docs/man/heddle.1 ## write docs/reference.md, the completion of bash and (below build/) manual pages from the tables of options
+	cp $B/written/docs/reference.md docs/ && cp $B/written/completion/heddle.bash completion/
 
 screenshots: heddle             ## make the pictures of the report in docs/guide with headless Chromium
 	@tools/screenshots.sh
@@ -395,7 +402,7 @@ litmus: heddle                  ## write the tables of litmus tests in docs/orde
 broken: $B/tests/bench/broken   ## write the table of broken programs in docs/orders.md
 	@tests/broken/table.sh $<
 
-regs: heddle                    ## compare the estimate of registers with ptxas -v
+regs: heddle build/corpus/unpacked ## compare the estimate of registers with ptxas -v
 	@tests/regs.sh
 
 compare-ptx:                    ## compile the checked-in PTX again and compare (needs nvcc 13 and clang 14)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Estimates the programs of calibrate/data/detailed-sim and gv100-programs, and compares with the cycles that a detailed
+# Estimates the programs of calibrate/data/detailed-sim.cu and gv100-programs.cu, and compares with the cycles that a detailed
 # simulator and a GPU took. Needs nvcc. Prints the mean error, the worst and the rank correlation for each; fails if they
 # are worse than 15 %, 60 % and 0.97. And counts requests and sectors of global memory: as many requests as on the GPU, and
 # sectors within 2 % (which lines two warps of one store share depends on where allocations lie). Usage: tests/measured.sh [HEDDLE]

@@ -5,7 +5,7 @@
 #
 # Compares "registers" of `heddle ptx stats --format=json` with "Used N registers" of `ptxas -v` for
 # every kernel, and prints the mean and the median of |estimate - used| / used, the mean difference in
-# registers, and the worst kernels. Without arguments: corpus/ptx. Fails if the mean is above PERCENT.
+# registers, and the worst kernels. Without arguments: build/corpus. Fails if the mean is above PERCENT.
 # HEDDLE and PTXAS name the programs. Files that ptxas does not take for their own target (it drops
 # old ones) are tried for sm_75, then left out. Without ptxas there is nothing to compare with, which
 # is said, and is no failure.
@@ -37,7 +37,7 @@ if ! command -v "$HEDDLE" >/dev/null 2>&1; then
     exit 2
 fi
 if [ ${#inputs[@]} -eq 0 ]; then
-    inputs=("$(dirname "$0")/corpus/ptx")
+    inputs=("$(dirname "$0")/../build/corpus")
 fi
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/heddle-regs.XXXXXX") || exit 2

@@ -2,7 +2,7 @@
 # What Heddle does at this stage, on the PTX that is checked in.
 set -eu
 mkdir -p build/demo
-corpus=tests/corpus/ptx
+corpus=build/corpus
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 [ -t 1 ] || say() { printf '\n== %s\n' "$*"; }
 

@@ -31,7 +31,7 @@ fi
 
 if [ "$1" = emu ]; then
     n=0
-    for f in $(find tests/fuzz/emu tests/corpus/ptx tests/corpus/hand suites/ptx -name '*.ptx' -size -8192c | sort); do
+    for f in $(find tests/fuzz/emu build/corpus tests/corpus/hand suites/ptx -name '*.ptx' -size -8192c | sort); do
         n=$((n + 1))
         name=$dir/$(basename "$(dirname "$f")")-$(basename "$f" .ptx)
         for k in 0 1 2; do # divergence, lockstep, instruction set, counts, threads, checks, grid, block
@@ -77,6 +77,6 @@ awk -v dir="$dir" '
     !in_prologue && out != "" { print >out }
 ' tests/verdicts/*.cases
 
-find tests/corpus/ptx tests/corpus/hand -name '*.ptx' -size -12288c -exec cp {} "$dir" \;
+find build/corpus tests/corpus/hand -name '*.ptx' -size -12288c -exec cp {} "$dir" \;
 tools/fuzz-corpus.sh extract "$dir"
 echo "$(ls "$dir" | wc -l) seeds in $2"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fits the timing model's numbers again: compiles and runs the programs of calibrate/data/detailed-sim and gv100-programs, keeps
+# Fits the timing model's numbers again: compiles and runs the programs of calibrate/data/detailed-sim.cu and gv100-programs.cu, keeps
 # their traces, and writes model/timing/NAME.yaml for each GPU whose cycles their CSV files have, and
 # calibrate/data/residuals.csv. Needs nvcc, and eight minutes of one core. Usage: tools/timing.sh HEDDLE
 set -eu

@@ -2,9 +2,9 @@
 # Makes the PTX of the test corpus from cuda/ (nvcc 13) and clang/ (clang 14).
 #
 #   generate.sh OUTDIR                everything: each source, variant and target
-#   generate.sh --checked-in [DIR]    the subset kept in the repository (ptx/)
-#   generate.sh --check               were ptx/ and the sources left as --checked-in left them? Needs no compiler.
-#   generate.sh --compare             is ptx/ what --checked-in makes today?
+#   generate.sh --checked-in [DIR]    the subset kept in the repository (ptx.tar.gz), or in DIR
+#   generate.sh --check               were ptx.tar.gz and the sources left as --checked-in left them? Needs no compiler.
+#   generate.sh --compare             is ptx.tar.gz what --checked-in makes today?
 #   generate.sh --verify DIR          does ptxas take DIR/*.ptx and hand/*.ptx?
 #
 # NVCC, CLANG and PTXAS name the tools. ONLY='glob glob' limits a run to the
@@ -265,26 +265,36 @@ notices() {
     [ $clang_ok = yes ] || echo "skipped: $clang_note"
 }
 
-digests() { ../../tools/digests.sh "$1" ptx.digests generate.sh cuda/* clang/* ptx/*.ptx; }
+digests() { ../../tools/digests.sh "$1" ptx.digests generate.sh cuda/* clang/* ptx.tar.gz; }
+
+ptx=$scratch/ptx # what ptx.tar.gz has
+unpack() {
+    mkdir "$ptx" && { [ ! -f ptx.tar.gz ] || tar -xzf ptx.tar.gz -C "$ptx"; }
+}
+pack() { # the same files give the same archive
+    (cd "$ptx" && tar --sort=name --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf - -- *.ptx) |
+        gzip -9n >ptx.tar.gz.new && mv ptx.tar.gz.new ptx.tar.gz
+}
 
 compare() {
     local f stale=0 base
     notices
     [ $nvcc_ok = yes ] || [ $clang_ok = yes ] || return 0
+    unpack
     generate checked-in "$scratch/new" || stale=1
     for f in "$scratch"/new/*.ptx; do
         [ -f "$f" ] || continue
         base=${f##*/}
-        if [ ! -f "ptx/$base" ]; then
-            echo "missing: ptx/$base"
+        if [ ! -f "$ptx/$base" ]; then
+            echo "missing: $base"
             stale=1
-        elif ! cmp -s "$f" "ptx/$base"; then
-            echo "stale: ptx/$base"
+        elif ! cmp -s "$f" "$ptx/$base"; then
+            echo "stale: $base"
             stale=1
         fi
     done
     [ -z "${ONLY:-}" ] || return $stale
-    for f in ptx/*.ptx; do
+    for f in "$ptx"/*.ptx; do
         [ -f "$f" ] || continue
         base=${f##*/}
         case $base in
@@ -292,7 +302,7 @@ compare() {
         *) [ $nvcc_ok = yes ] || continue ;;
         esac
         if [ ! -f "$scratch/new/$base" ]; then
-            echo "no source makes: ptx/$base"
+            echo "no source makes: $base"
             stale=1
         fi
     done
@@ -339,12 +349,13 @@ verify() { # verify DIR
 case ${1:-} in
 --checked-in)
     notices
-    dir=$corpus/ptx
+    dir=$ptx
     [ $# -lt 2 ] || dir=$(from_start "$2")
-    if [ "$dir" = "$corpus/ptx" ] && [ -z "${ONLY:-}" ]; then
+    if [ "$dir" = "$ptx" ]; then
+        unpack
         # Files of a compiler that is not here stay as they are.
-        for f in ptx/*.ptx; do
-            [ -f "$f" ] || continue
+        for f in "$ptx"/*.ptx; do
+            [ -f "$f" ] && [ -z "${ONLY:-}" ] || continue
             case $f in
             *.clang.sm_*) [ $clang_ok = yes ] && rm -f "$f" ;;
             *) [ $nvcc_ok = yes ] && rm -f "$f" ;;
@@ -352,8 +363,10 @@ case ${1:-} in
         done
     fi
     generate checked-in "$dir" || exit
-    # The list says that all of ptx/ is current: not after a run of some sources or with one compiler.
-    [ "$dir" = "$corpus/ptx" ] && [ -z "${ONLY:-}" ] && [ "$nvcc_ok$clang_ok" = yesyes ] && digests --write
+    [ "$dir" = "$ptx" ] || exit 0
+    pack || exit
+    # The list says that the whole archive is current: not after a run of some sources or with one compiler.
+    [ -z "${ONLY:-}" ] && [ "$nvcc_ok$clang_ok" = yesyes ] && digests --write
     exit 0
     ;;
 --check) digests --check ;;

@@ -40,8 +40,8 @@ static int ascending(const void *a, const void *b)
 /* Both targets: a sort whose halves are launched, and children in a stream with a copy behind them. */
 Test(emu_grids, as_nvcc_writes_them)
 {
-    static const char *const files[] = {"tests/corpus/ptx/dynamic_parallelism.sm_75.ptx",
-                                        "tests/corpus/ptx/dynamic_parallelism.sm_90.ptx"};
+    static const char *const files[] = {"build/corpus/dynamic_parallelism.sm_75.ptx",
+                                        "build/corpus/dynamic_parallelism.sm_90.ptx"};
     for (size_t f = 0; f < 2; f++)
         for (unsigned threads = 1; threads <= 4; threads += 3) {
             int data[200], want[200];

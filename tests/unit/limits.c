@@ -463,7 +463,7 @@ static void cut_file(const char *path, void *count)
 Test(limits, cut_files, .timeout = 120)
 {
     size_t count = 0;
-    cr_assert(each_file("tests/corpus/ptx", ".ptx", cut_file, &count) > 8);
+    cr_assert(each_file("build/corpus", ".ptx", cut_file, &count) > 8);
 }
 
 static uint64_t seed = 1;

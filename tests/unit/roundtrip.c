@@ -82,7 +82,7 @@ Test(roundtrip, hand_corpus, .timeout = 120)
 
 Test(roundtrip, compiler_corpus, .timeout = 240)
 {
-    cr_assert(each_file("tests/corpus/ptx", ".ptx", round_trip, NULL) > 100);
+    cr_assert(each_file("build/corpus", ".ptx", round_trip, NULL) > 100);
 }
 
 Test(roundtrip, squeezes)
