@@ -26,6 +26,23 @@ Test(broken, the_strategy_conflicts_shows_a_wrong_result_of_each)
     broken_bench_free(b);
 }
 
+/* `random` stands for any GPU: what an H200 showed (tests/broken/h200.tsv) it shows within as many tries, or within 50. */
+Test(broken, random_is_not_behind_a_gpu)
+{
+    struct broken_bench *b = broken_bench_new();
+    struct broken_measured gpu = {0};
+    cr_assert(broken_read_measured("tests/broken/h200.tsv", &gpu));
+    for (size_t i = 0; i < broken_count; i++) {
+        const uint64_t wrong = gpu.alone[i] > gpu.beside[i] ? gpu.alone[i] : gpu.beside[i];
+        const uint64_t tries = wrong ? gpu.launches / wrong : 0, seeds = tries < 50 ? 50 : tries;
+        if (!wrong) continue;
+        cr_expect(broken_first_wrong(b, i, "random", seeds), "%s: wrong in %llu of %llu launches",
+                  broken_programs[i].kernel, (unsigned long long)wrong,
+                  (unsigned long long)gpu.launches);
+    }
+    broken_bench_free(b);
+}
+
 /* The bugs are seldom seen: without an order most of the programs are right. (Not one whose writer does not wait.) */
 Test(broken, most_are_right_without_an_order)
 {

@@ -108,3 +108,32 @@ uint64_t broken_count_wrong(struct broken_bench *b, size_t i, const char *order,
     for (uint64_t seed = 1; seed <= seeds; seed++) wrong += is_wrong(b, i, order, seed);
     return wrong;
 }
+
+static uint64_t wrong_of(const char *field, uint64_t launches)
+{
+    return strcmp(field, "hangs") == 0 ? launches : strtoull(field, NULL, 10);
+}
+
+bool broken_read_measured(const char *path, struct broken_measured *out)
+{
+    char line[256], kernel[64], alone[32], beside[32];
+    unsigned long launches = 0;
+    size_t count = 0;
+    FILE *f = fopen(path, "r");
+    if (!f) return perror(path), false;
+    bool fine = broken_count <= BROKEN_MOST;
+    while (fine && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "# %lu launches", &launches) == 1) out->launches = launches;
+        if (*line == '#' || strncmp(line, "program\t", 8) == 0) continue;
+        fine = out->launches && count < broken_count &&
+               sscanf(line, "%63s %31s %31s", kernel, alone, beside) == 3 &&
+               strcmp(kernel, broken_programs[count].kernel) == 0;
+        if (!fine) break;
+        out->alone[count] = wrong_of(alone, out->launches);
+        out->beside[count++] = wrong_of(beside, out->launches);
+    }
+    fclose(f);
+    fine = fine && count == broken_count;
+    if (!fine) fprintf(stderr, "%s: not of the programs of tests/broken/broken.def\n", path);
+    return fine;
+}

@@ -17,6 +17,15 @@ struct broken {
 extern const struct broken broken_programs[];
 extern const size_t broken_count;
 
+/* How many of `launches` launches of each program were wrong on a GPU: alone, and beside a kernel that keeps the rest of the GPU
+ * busy. A launch that does not end counts as wrong, as do those that it kept from running. */
+enum { BROKEN_MOST = 64 };
+struct broken_measured {
+    uint64_t launches, alone[BROKEN_MOST], beside[BROKEN_MOST];
+};
+/* Reads what tests/bench/broken_gpu.c has written. false, with a message: it cannot be read, or has other programs. */
+bool broken_read_measured(const char *path, struct broken_measured *out);
+
 struct broken_bench;
 /* Reads tests/broken/broken.ptx. Aborts with a message if that fails. */
 struct broken_bench *broken_bench_new(void);
