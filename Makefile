@@ -405,6 +405,8 @@ litmus: heddle                  ## write the tables of litmus tests in docs/orde
 broken: $B/tests/bench/broken   ## write the table of broken programs in docs/orders.md
 	@tests/broken/table.sh $<
 
+broken-gpu: $B/tests/bench/broken-gpu ## build the program that counts their wrong results on a GPU
+
 regs: heddle build/corpus/unpacked ## compare the estimate of registers with ptxas -v
 	@tests/regs.sh
 

@@ -1,6 +1,6 @@
 /* How often each broken program gives a wrong result on a GPU: the record that the table of docs/orders.md quotes.
  *
- *     broken-gpu [LAUNCHES [PTX]]      tab-separated on standard output; LAUNCHES of each program (100000)
+ *     broken-gpu [LAUNCHES [PTX [KERNEL]]]      tab-separated on standard output; LAUNCHES of each program (100000), or of KERNEL
  *
  * Links with the driver's libcuda.so.1 alone. Each program has a process of its own, as a launch that does not end cannot be
  * stopped otherwise. Launches are counted twice: alone, and beside a kernel that keeps the rest of the GPU and its memory
@@ -170,6 +170,7 @@ int main(int argc, char **argv)
     printf("# %lu launches of each, alone and beside a kernel that keeps memory busy\n", launches);
     printf("program\twrong alone\twrong beside\n");
     for (size_t i = 0; i < PROGRAMS; i++) {
+        if (argc > 3 && strcmp(argv[3], programs[i].kernel) != 0) continue;
         printf("%s", programs[i].kernel);
         fflush(stdout);
         const pid_t pid = fork();
