@@ -23,9 +23,12 @@ bool ptx_runtime_has(const struct ptx_name *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == name->length && memcmp(names[i], name->text, name->length) == 0)
             return true;
-    /* Device-side launches call into the device runtime library. */
+    /* Device-side launches call into the device runtime library, and this one (libcudadevrt.a) into the driver: by names
+     * that begin with "cnp" until CUDA 11. */
     return is_file_call(name) || (name->length > 4 && memcmp(name->text, "cuda", 4) == 0) ||
-           (name->length > 6 && memcmp(name->text, "__cuda", 6) == 0);
+           (name->length > 6 && memcmp(name->text, "__cuda", 6) == 0) ||
+           (name->length > 3 && memcmp(name->text, "cnp", 3) == 0 && name->text[3] >= 'A' &&
+            name->text[3] <= 'Z');
 }
 
 static struct ptx_def *slot(const struct ptx_program *p, const struct ptx_name *name)

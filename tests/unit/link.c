@@ -199,6 +199,20 @@ static const struct program {
      {0},
      "0:k",
      false},
+    {"the device runtime of CUDA 11 as nvlink finds it: over calls that the driver has",
+     {".extern .func (.param .b32 r) cudaDeviceSynchronize();\n"
+      ".entry k(){{.param .b32 r; call (r), cudaDeviceSynchronize, ();} ret;}",
+      ".extern .func (.param .b32 r) cnpSynchronize();\n"
+      ".visible .func (.param .b32 r) cudaDeviceSynchronize(){.reg .b32 v; .param .b32 e;\n"
+      "call (e), cnpSynchronize, (); ld.param.b32 v, [e]; st.param.b32 [r], v; ret;}"},
+     {0},
+     "0:k 1:cudaDeviceSynchronize",
+     false},
+    {"a name that only begins like the driver's",
+     {".extern .func cnpx(); .entry k(){call cnpx; ret;}"},
+     {"no module defines 'cnpx'"},
+     "0:k",
+     true},
     {"a name that begins alike",
      {".extern .func vprintfx(); .entry k(){call vprintfx; ret;}"},
      {"no module defines 'vprintfx'"},
