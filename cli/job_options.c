@@ -57,7 +57,7 @@ static bool read_arg(struct job *job, struct piece p, size_t number, struct job_
     const char *position = arena_printf(job->arena, "%zu", number);
     const char *name = named ? arena_copy(job->arena, p.text, named - 1) : position;
     for (size_t i = 0; named && i < job->buffer_count; i++)
-        if (strcmp(job->buffers[i]->name, name) == 0) {
+        if (job->buffers[i]->name && strcmp(job->buffers[i]->name, name) == 0) {
             diag_error(job->diags, p.at, named - 1, "there are two buffers '%s'", name);
             return false;
         }

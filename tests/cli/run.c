@@ -308,6 +308,7 @@ static const struct call bad_kernel_calls[] = {
     {TWICE "--arg 'buf:u32[4' --arg 4", 2, "", "a buffer is TYPE[COUNT]"},
     {TWICE "--arg 'buf:u32]4[' --arg 4", 2, "", "a buffer is TYPE[COUNT]"},
     {TWICE "--arg 'buf:u31[4]' --arg 4", 2, "", "'u31' is not a type"},
+    {TWICE "--arg 'y=buf:u31[4]' --arg 'z=buf:u32[4]'", 2, "", "'u31' is not a type"},
     {TWICE "--arg 'buf:u32[0]' --arg 4", 2, "", "a buffer has at least one element"},
     {TWICE "--arg 'buf:u32[-4]' --arg 4", 2, "", "not '-4'"},
     {TWICE "--arg 'buf:u32[]' --arg 4", 2, "", "the number of elements is missing"},
