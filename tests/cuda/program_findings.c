@@ -150,6 +150,7 @@ Test(program_findings, copies_of_what_nothing_wrote, .init = program_start_runs,
     expect_output("  100 bytes into 'cuMemAlloc #1' (400 bytes at ");
     expect_output("  called by main at ");
     expect_output(": copy of 150 bytes to the host, of which nothing wrote 100, the first at 0x");
+    cr_expect_eq(times("  100 bytes into 'cuMemAlloc #1' (400 bytes at "), 2, "%s", said.data);
     expect_output("0 faults, 2 findings\n");
     cr_expect_eq(sh("'%s' run --check init --order random ./app 104 2", heddle), 3, "%s",
                  said.data);
@@ -231,6 +232,32 @@ Test(program_findings, the_host_waits_before_it_looks, .init = program_start_run
                      said.data);
         cr_expect_eq(times("caught\n"), 1, "%s", said.data);
     }
+}
+
+/* The kernel writes data and then a flag, for which the host waits: it does not wait for the kernel, and need not. With
+ * plain stores of the flag it would have to. */
+#define POLLS(store)                                                                               \
+    "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"           \
+    "    \".visible .entry k(.param .u64 out)\\n{\\n .reg .b64 %rd1;\\n\"\n"                       \
+    "    \" ld.param.u64 %rd1, [out]; st.global.u32 [%rd1+4], 5; " store                           \
+    " [%rd1], 1; ret;\\n}\\n\";\n"                                                                 \
+    "int main(void)\n{\n"                                                                          \
+    "    CUcontext c; CUmodule m; CUfunction f; CUdeviceptr p;\n"                                  \
+    "    cuInit(0); cuCtxCreate(&c, NULL, 0, 0); cuModuleLoadData(&m, ptx);\n"                     \
+    "    cuMemAllocManaged(&p, 8, CU_MEM_ATTACH_GLOBAL);\n"                                        \
+    "    volatile unsigned *const host = (volatile unsigned *)p;\n"                                \
+    "    cuModuleGetFunction(&f, m, \"k\");\n"                                                     \
+    "    cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&p}, NULL);\n"                    \
+    "    while (!host[0]) cuStreamQuery(NULL);\n"                                                  \
+    "    const unsigned value = host[1];\n"                                                        \
+    "    cuCtxSynchronize(); cuMemFree(p); return value != 5;\n}\n"
+
+Test(program_findings, a_host_may_poll, .init = program_start_runs, .fini = program_stop)
+{
+    build_on_driver("app", POLLS("st.release.sys.global.u32"));
+    cr_expect_eq(sh("'%s' run --check sync ./app", heddle), 0, "%s", said.data);
+    build_on_driver("app", POLLS("st.global.u32"));
+    cr_expect_eq(sh("'%s' run --check sync ./app", heddle), 3, "%s", said.data);
 }
 
 /* A host that does not wait makes system calls on the memory of the kernel k, which writes 16 words of each of the first

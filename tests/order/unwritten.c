@@ -54,13 +54,18 @@ static void tear_down(struct bench *b)
     arena_free(b->arena);
 }
 
-static const struct emu_report *launch(struct bench *b, uint32_t grid)
+static const struct emu_report *launch_blocks(struct bench *b, uint32_t grid, uint32_t block)
 {
     const struct emu_launch l = {
-        .grid = {grid, 1, 1}, .block = {WORDS / grid, 1, 1}, .params = b->at, .params_size = 16};
+        .grid = {grid, 1, 1}, .block = {block, 1, 1}, .params = b->at, .params_size = 16};
     const struct emu_report *r = emu_launch(b->e, emu_kernel_at(b->im, 0), &l);
     cr_assert_eq(r->fault.kind, EMU_OK, "%s", r->fault.text);
     return r;
+}
+
+static const struct emu_report *launch(struct bench *b, uint32_t grid)
+{
+    return launch_blocks(b, grid, WORDS / grid);
 }
 
 /* What the kernel leaves in the first words of q, in one CTA. */
@@ -197,6 +202,61 @@ Test(unwritten, is_filled_again_after_a_release)
     cr_expect(memcmp(before, after, BYTES) == 0);
     cr_expect(emu_digest(b.e) == digest);
     tear_down(&b);
+}
+
+/* Each thread copies bytes of its CTA's shared memory, or all of its own local memory, to q. */
+#define COPY_SHARED 8197
+#define COPY_LOCAL 40
+static const char all_shared[] =
+    ".shared .align 4 .b8 s[8197];\n" HEAD "mov.u32 %r4, %tid.x; ld.param.u64 %rd2, [q];\n"
+    "L: mov.u32 %r5, s; add.u32 %r5, %r5, %r4; ld.shared.u8 %h1, [%r5];\n"
+    "mad.lo.u32 %r6, %r2, 8197, %r4; cvt.u64.u32 %rd4, %r6; add.u64 %rd4, %rd2, %rd4;\n"
+    "st.global.u8 [%rd4], %h1; add.u32 %r4, %r4, %r3; setp.lt.u32 %p, %r4, 8197; @%p bra L;";
+static const char all_local[] =
+    ".local .align 8 .b8 a[40];\n" HEAD "mov.u32 %r4, 0; mul.wide.u32 %rd3, %r1, 40;\n"
+    "ld.param.u64 %rd2, [q]; add.u64 %rd2, %rd2, %rd3; mov.u64 %rd5, a;\n"
+    "L: cvt.u64.u32 %rd4, %r4; add.u64 %rd6, %rd5, %rd4; ld.local.u8 %h1, [%rd6];\n"
+    "add.u64 %rd4, %rd2, %rd4; st.global.u8 [%rd4], %h1;\n"
+    "add.u32 %r4, %r4, 1; setp.lt.u32 %p, %r4, 40; @%p bra L;";
+
+enum { SEEDS = 16 };
+
+/* Of 16 random bytes, one is not zero. */
+static void expect_drawn(const uint8_t *joined, size_t size, const char *what)
+{
+    for (size_t i = 0; i < size; i++)
+        cr_assert(joined[i], "byte %zu of %zu of %s memory is zero for each seed", i, size, what);
+}
+
+Test(unwritten, every_byte_is_drawn)
+{
+    static const struct {
+        const char *name, *body;
+        size_t size;    /* of what it leaves in q */
+        uint32_t block; /* threads */
+    } cases[] = {{"shared", all_shared, 2 * COPY_SHARED, 64},
+                 {"local", all_local, 2 * 512 * COPY_LOCAL, 512}};
+    static uint8_t joined[2][LARGE], blocks[LARGE + 5], one[LARGE + 5], again[LARGE];
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        for (size_t k = 0; k < 2; k++) {
+            struct bench b;
+            set_up(&b, "random", seed, true, cases[k].body);
+            const uint64_t odd = emu_alloc(b.e, LARGE + 5, "odd");
+            cr_assert(emu_copy_out(b.e, one, odd, LARGE + 5));
+            for (size_t i = 0; i < LARGE + 5; i++) blocks[i] |= one[i];
+            launch_blocks(&b, 2, cases[k].block);
+            cr_assert(emu_copy_out(b.e, one, b.at[1], cases[k].size));
+            launch_blocks(&b, 2, cases[k].block);
+            cr_assert(emu_copy_out(b.e, again, b.at[1], cases[k].size));
+            for (size_t i = 0; i < cases[k].size; i++) joined[k][i] |= one[i];
+            cr_expect(memcmp(one, again, cases[k].size) != 0, "launches have the same bytes");
+            if (k == 0) cr_expect(memcmp(one, one + COPY_SHARED, COPY_SHARED) != 0, "so have CTAs");
+            for (size_t w = 32; k == 1 && w < 512; w += 32)
+                cr_expect(memcmp(one, one + w * COPY_LOCAL, COPY_LOCAL) != 0, "so have warps");
+            tear_down(&b);
+        }
+    for (size_t k = 0; k < 2; k++) expect_drawn(joined[k], cases[k].size, cases[k].name);
+    expect_drawn(blocks, LARGE + 5, "global");
 }
 
 /* What the order draws is as it was: of accesses that conflict, who comes last. */
