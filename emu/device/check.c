@@ -79,9 +79,22 @@ static void add(struct check *c, const struct emu_machine *m, u32 pc, u32 pc2,
     c->places = arena_grow(c->arena, c->places, c->count, &c->place_cap, c->count + 1,
                            sizeof *c->places);
     c->list[c->count] = finding;
-    c->places[c->count] = (struct check_place){m->program, pc, pc2,
+    c->places[c->count] = (struct check_place){m ? m->program : NULL, pc, pc2,
                                                is_suppressed(c, m, finding.kind, pc, pc2), false};
     put_in_slot(c, (u32)c->count++);
+}
+
+size_t check_add_text(struct check *c, struct emu_finding finding, bool suppressed)
+{
+    const u32 number = (u32)c->count; /* in place of an instruction: no two are the same */
+    add(c, NULL, UINT32_MAX, number, finding);
+    c->places[number].suppressed = suppressed;
+    return number;
+}
+
+void check_count_more(struct check *c, size_t i)
+{
+    c->list[i].count++;
 }
 
 /* Whether two instructions are of one line of the source, inlined at one place. */

@@ -35,6 +35,10 @@ size_t check_end(struct check *c);
 void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
                const u32 cta[3], const u32 thread[3], u64 address, const char *what);
 
+/* A finding about two places that are not both of the machine's program (check_grids.h); returns its index until check_end. */
+size_t check_add_text(struct check *c, struct emu_finding finding, bool suppressed);
+void check_count_more(struct check *c, size_t i);
+
 /* EMU_CHECK_INIT: an observer that keeps which bytes of global and shared memory have been
  * written. */
 struct check_init;

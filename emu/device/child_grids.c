@@ -1,6 +1,7 @@
 /* The device runtime's calls around launches: see child_grids.h. Error codes are those of cudaError_t. */
 #include "emu/device/child_grids.h"
 
+#include "emu/device/check_grids.h"
 #include "emu/order.h"
 #include "emu/sched/launch.h"
 #include "ptx/ptx.h"
@@ -18,7 +19,13 @@ enum {
     INVALID_FUNCTION = 98,
     INVALID_HANDLE = 400,
 };
-enum { NON_BLOCKING = 1, LEGACY = 1, PER_THREAD = 2, TAIL = 3, FIRE_AND_FORGET = 4 };
+enum {
+    NON_BLOCKING = 1,
+    LEGACY = 1,
+    PER_THREAD = 2,
+    TAIL = 3,
+    FIRE_AND_FORGET = GRIDS_FREE_STREAM
+};
 enum { FIRST_HANDLE = 0x1000, HANDLE_STEP = 16 };
 
 /* The last error of a thread. */
@@ -143,6 +150,7 @@ static u32 launch(struct emu_group *g, u32 w, u32 lane, struct grid_buffer *b, u
         t->params = malloc(GRIDS_PARAMS);
         if (!t->params) abort();
         memcpy(t->params, mem_bytes(m->mem, b->address), GRIDS_PARAMS);
+        if (m->grids->check) t->number = check_grids_launched(m->grids->check, t);
     }
     buffer_free(g, b);
     return error;
@@ -341,6 +349,7 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
     case RUNTIME_STREAM_WAIT: /* what was issued before is done before */
         if (!stream_ok(q, arg[0]) || !handle_ok(q, arg[1])) error = INVALID_HANDLE;
         q->event_waits = true;
+        if (q->check) check_grids_keep_order(q->check);
         break;
     case RUNTIME_EVENT_RECORD:
         if (!handle_ok(q, arg[0]) || !stream_ok(q, arg[1])) error = INVALID_HANDLE;

@@ -22,9 +22,10 @@
 #include "emu/sched/control.h"
 
 enum {
-    GRIDS_DEPTH = 24,     /* of grids that are launched by grids, tail launches included */
-    GRIDS_PENDING = 2048, /* launches that have not ended; copies and fills count as well */
-    GRIDS_PARAMS = 4096,  /* bytes of parameters */
+    GRIDS_DEPTH = 24,      /* of grids that are launched by grids, tail launches included */
+    GRIDS_PENDING = 2048,  /* launches that have not ended; copies and fills count as well */
+    GRIDS_PARAMS = 4096,   /* bytes of parameters */
+    GRIDS_FREE_STREAM = 4, /* cudaStreamFireAndForget: grids in it are free of all others */
 };
 
 struct emu_kernel;
@@ -37,7 +38,8 @@ struct grid_task { /* a launch, copy or fill that waits for the end of its paren
     bool fills, tail;
     u8 value;
     u32 cta;
-    u64 stream;   /* handle; FREE_STREAM: of none, done whenever one likes */
+    u64 stream;   /* handle; GRIDS_FREE_STREAM: of none, done whenever one likes */
+    u32 number;   /* check_grids.h */
     char by[200]; /* the thread that issued it */
 };
 
@@ -58,7 +60,8 @@ struct grids {               /* of one launch by the host */
     /* launch.c: carries out tasks, and the grids that they launch, in the middle of the grid that runs. The fault that ended
      * it; EMU_OK: none. */
     struct emu_fault (*run_nested)(struct grids *q, const struct grid_task *tasks, size_t count);
-    bool is_traced; /* `heddle estimate` times one launch at a time */
+    struct check_grids *check; /* NULL: races between grids are not looked for */
+    bool is_traced;            /* `heddle estimate` times one launch at a time */
 };
 
 /* A call of the device runtime, by one lane. `arg`: its numbers, `dim`: its dim3s, in their order.

@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "emu/atomic.h"
 #include "emu/device/check.h"
+#include "emu/device/check_grids.h"
 #include "emu/device/child_grids.h"
 #include "emu/files.h"
 #include "emu/machine_code.h"
@@ -446,8 +447,8 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
 static bool run_tasks(struct emu *e, const struct emu_launch *host, struct grid_tree *tree);
 
 /* false: the launch ends here, with a fault. */
-static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_launch *host,
-                     struct grid_tree *tree)
+static bool run_one(struct emu *e, const struct grid_task *t, const struct emu_launch *host,
+                    struct grid_tree *tree)
 {
     struct emu_fault *f = &e->report.fault;
     struct arena *a = arena_new(), *whole = e->launch_arena;
@@ -477,6 +478,17 @@ static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_
     if (!ok) f->text = arena_printf(whole, "%s  launched by %s\n", f->text, t->by);
     arena_free(a);
     return ok && run_tasks(e, host, tree);
+}
+
+/* The same, and tells of races between grids. */
+static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_launch *host,
+                     struct grid_tree *tree)
+{
+    struct check_grids *const k = t->kernel ? tree->grids.check : NULL;
+    const u32 outer = k ? check_grids_enter(k, t->number) : 0;
+    const bool ok = run_one(e, t, host, tree);
+    if (k) check_grids_leave(k, outer);
+    return ok;
 }
 
 /* Runs the child grids of the grid that has just ended, depth first, up to GRIDS_DEPTH levels. */
@@ -546,6 +558,44 @@ static void commit_files(struct emu *e)
     free(why);
 }
 
+/* Whether kernels of the program may launch grids. */
+static bool may_launch(const struct emu_kernel *k)
+{
+    static const char *const names[] = {"cudaLaunchDevice", "__cudaCDP2LaunchDevice"};
+    const struct ptx_program *p = k->image->image->program;
+    for (size_t i = 0; i < p->count; i++)
+        for (size_t f = 0; f < p->modules[i]->func_count; f++)
+            for (size_t n = 0; n < 2; n++) {
+                const struct ptx_name *name = p->modules[i]->funcs[f]->sym->name;
+                const size_t length = strlen(names[n]);
+                if (name->length >= length && memcmp(name->text, names[n], length) == 0)
+                    return true;
+            }
+    return false;
+}
+
+/* Checks that are observers come before the caller's observers. */
+static void join_checks(struct emu *e, const struct emu_kernel *k, struct grid_tree *tree,
+                        struct emu_launch *l)
+{
+    struct arena *a = e->launch_arena;
+    const bool grids = e->config.checks & EMU_CHECK_RACE && may_launch(k);
+    if (!grids && !(e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_BOUNDS))) return;
+    const struct emu_observer **list = arena_array(a, const struct emu_observer *,
+                                                   l->observer_count + 3);
+    size_t n = 0;
+    if (e->config.checks & EMU_CHECK_INIT)
+        list[n++] = check_init_observer(check_init_new(a, &tree->check));
+    if (e->config.checks & EMU_CHECK_BOUNDS) list[n++] = check_bounds_observer(a, &tree->check);
+    if (grids) {
+        tree->grids.check = check_grids_new(a, &tree->check);
+        list[n++] = check_grids_observer(tree->grids.check);
+    }
+    for (size_t i = 0; i < l->observer_count; i++) list[n++] = l->observers[i];
+    l->observers = list;
+    l->observer_count = n;
+}
+
 const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const struct emu_launch *l)
 {
     double start = seconds();
@@ -558,27 +608,15 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
                              .grids = {.run_nested = run_nested, .is_traced = e->config.trace},
                              .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
     struct emu_launch watched_launch = *l;
-    if (!l->order && e->config.order) {
-        watched_launch.order = e->config.order;
-        l = &watched_launch;
-    }
-    /* Checks that are observers come before the caller's observers. */
-    if (e->config.checks & (EMU_CHECK_INIT | EMU_CHECK_BOUNDS)) {
-        const struct emu_observer **list = arena_array(a, const struct emu_observer *,
-                                                       l->observer_count + 2);
-        size_t n = 0;
-        if (e->config.checks & EMU_CHECK_INIT)
-            list[n++] = check_init_observer(check_init_new(a, &tree.check));
-        if (e->config.checks & EMU_CHECK_BOUNDS) list[n++] = check_bounds_observer(a, &tree.check);
-        for (size_t i = 0; i < l->observer_count; i++) list[n++] = l->observers[i];
-        watched_launch.observers = list;
-        watched_launch.observer_count = n;
-        l = &watched_launch;
-    }
+    if (!l->order) watched_launch.order = e->config.order;
+    join_checks(e, k, &tree, &watched_launch);
+    l = &watched_launch;
     tree.host = l;
     launch_grid(e, k, l, &tree, a);
     if (e->report.fault.kind == EMU_OK) run_tasks(e, l, &tree);
+    struct check_grids *const between = tree.grids.check;
     grids_end(&tree.grids, e->mem);
+    check_grids_free(between);
     commit_files(e);
     e->report.suppressed = check_end(&tree.check);
     e->report.findings = tree.check.list;
