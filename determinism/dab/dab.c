@@ -28,6 +28,7 @@ enum {
     MOST_BIAS_DRAWS = 16,     /* picks between two choices */
     MOST_WINDOW_CTAS = 64,    /* CTAs between two choices */
     WINDOW_SIZES = 9,
+    AHEAD = 256,        /* instructions of a warp in strict order before it is picked again */
     PREFETCH_NEXT = 2,  /* so far ahead in a chain registers are prefetched, */
     PREFETCH_LATER = 5, /* and what it takes to find them */
 };
@@ -74,6 +75,49 @@ static void remember_instruction(struct dab_warp *w, const struct emu_access *a)
 {
     w->instruction_seq = a->who->serial + 1;
     w->instruction_pc = a->pc;
+}
+
+/* ---- running ahead in strict order ------------------------------------------------------------------ */
+
+/* 1: the instruction whose turn it is; more: so many turns later. 0: the order of turns does not matter. */
+static uint64_t turn_of(const struct dab *d, const struct dab_warp *w, uint64_t serial)
+{
+    return d->ahead.warp == w ? serial - d->ahead.serial : 0;
+}
+
+/* Whether the warp is at an instruction whose turn has not come, and which others can observe: it waits until then. */
+static bool stops(struct dab *d, struct dab_warp *w, const struct emu_warp *who)
+{
+    const uint64_t turn = turn_of(d, w, who->serial);
+    if (turn < 2) return false;
+    w->ahead = (uint32_t)turn - 2;
+    d->ahead.warp = NULL;
+    d->waits.wake_later = w; /* it is picked in its turn */
+    return true;
+}
+
+/* The burst of the warp that was picked last has ended before it came to such an instruction. */
+static void settle_burst(struct dab *d, const struct emu_warp *ready)
+{
+    struct dab_warp *w = d->ahead.warp;
+    d->ahead.warp = NULL;
+    if (!w) return;
+    const struct emu_warp who = dab_identity(w);
+    const int i = emu_machine_ready_place(d->m, &who);
+    if (i >= 0) w->ahead = (uint32_t)(ready[i].serial - d->ahead.serial - 1);
+}
+
+/* The ready warp has its turn. */
+static void begin_burst(struct dab *d, const struct emu_warp *who, uint32_t *burst)
+{
+    struct dab_warp *w = dab_warp(d, who);
+    const bool inside = w->waits_inside || who->waits;
+    w->waits_inside = false;
+    if (!d->ahead.on) return;
+    if (d->options.ahead) *burst = AHEAD;
+    if (!d->scheds[w->sched].strict) return;
+    d->ahead.warp = w;
+    d->ahead.serial = who->serial - inside;
 }
 
 /* ---- what waits for a flush ------------------------------------------------------------------------- */
@@ -147,6 +191,7 @@ static enum emu_verdict buffer_reduction(struct dab *d, struct dab_warp *w,
     struct dab_buffer *b = dab_buffer_of(d, w);
     const bool piece = is_same_instruction(w, a);
     uint32_t fused = 0, before = b->count;
+    if (!piece && stops(d, w, a->who)) return EMU_SLEEP;
     d->any_waited = true;
     if (!piece && !dab_may_reduce(d, w)) {
         w->wants = true;
@@ -211,6 +256,7 @@ static enum emu_verdict access_shared(struct dab *d, struct dab_warp *w, const s
     const uint32_t warps = group_slots(d) * d->shape.warps_per_cta;
     if (d->shape.shared_commutes || warps == 1) return EMU_PROCEED;
     if (is_same_instruction(w, a)) return EMU_PROCEED;
+    if (stops(d, w, a->who)) return EMU_SLEEP;
     const uint32_t group = group_of(d, a->who->slot),
                    i = (a->who->slot - group) * d->shape.warps_per_cta + a->who->warp;
     if (d->waits.smem_turn[group] != i) {
@@ -227,19 +273,27 @@ static enum emu_verdict access_shared(struct dab *d, struct dab_warp *w, const s
     return EMU_PROCEED;
 }
 
-static enum emu_verdict access(void *self, const struct emu_access *a)
+static enum emu_verdict verdict_of(struct dab *d, struct dab_warp *w, const struct emu_access *a)
 {
-    struct dab *d = self;
-    struct dab_warp *w = dab_warp(d, a->who);
     const bool async = a->flags & EMU_ASYNC, stays = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
     if (async && !stays) return EMU_PROCEED;
     if (a->space != PTX_SPACE_GLOBAL) return access_shared(d, w, a);
     if (!async && (a->kind == EMU_RED || (stays && a->flags & EMU_DEAD_RESULT)))
         return buffer_reduction(d, w, a);
     if (is_same_instruction(w, a)) return EMU_PROCEED;
+    if (stops(d, w, a->who)) return EMU_SLEEP;
     if (!may_run_in_order(d, w)) return put_to_sleep(d, w);
     remember_instruction(w, a);
     return EMU_PROCEED;
+}
+
+static enum emu_verdict access(void *self, const struct emu_access *a)
+{
+    struct dab *d = self;
+    struct dab_warp *w = dab_warp(d, a->who);
+    const enum emu_verdict v = verdict_of(d, w, a);
+    w->waits_inside = v == EMU_SLEEP;
+    return v;
 }
 
 /* ---- fences, barriers, ends ------------------------------------------------------------------------- */
@@ -315,15 +369,61 @@ static uint32_t next_due_slot(struct dab *d)
     return slot;
 }
 
-static enum emu_verdict sync(void *self, const struct emu_sync *s)
+/* No warp of the CTA is left, and its slot gets another. */
+static void end_cta(struct dab *d, const struct dab_warp *w)
 {
-    struct dab *d = self;
-    if (s->kind == EMU_SYNC_CTA_START) {
-        start_cta(d, s->who);
-        return EMU_PROCEED;
+    if (has_due_slots(d) && d->ctas.dealt[w->slot] < d->shape.ctas) queue_slot(d, w->slot);
+}
+
+/* A warp that has run ahead to its end exits when its turn comes, for the order at least. */
+static void exit_warp(struct dab *d, struct dab_warp *w, const struct emu_warp *who)
+{
+    const uint64_t turn = turn_of(d, w, who->serial);
+    d->ahead.warp = NULL;
+    if (turn >= 2) {
+        w->exits = true;
+        w->ahead = (uint32_t)turn - 2;
+    } else end_warp(d, w);
+}
+
+static void exit_cta(struct dab *d, const struct dab_warp *any)
+{
+    struct dab_warp *first = &d->warps[d->ctas.first[any->slot]];
+    bool all = true;
+    for (uint32_t i = 0; i < d->shape.warps_per_cta; i++)
+        if (first[i].exits) all = false;
+        else end_warp(d, &first[i]);
+    if (all) end_cta(d, any);
+}
+
+void dab_end_ahead(struct dab *d, struct dab_warp *w)
+{
+    const struct dab_warp *first = &d->warps[d->ctas.first[w->slot]];
+    w->exits = false;
+    end_warp(d, w);
+    for (uint32_t i = 0; i < d->shape.warps_per_cta; i++)
+        if (first[i].lives) return;
+    end_cta(d, w);
+    d->ahead.freed = true;
+}
+
+/* Whether others observe when the warp does it. What has happened already is not asked about. */
+static bool is_observed(const struct dab *d, const struct dab_warp *w, const struct emu_sync *s)
+{
+    switch (s->kind) {
+    case EMU_SYNC_FENCE: return !s->op && w->filled == d->interval;
+    case EMU_SYNC_CLUSTER:
+    case EMU_SYNC_BARRIER:
+    case EMU_SYNC_MBARRIER:
+    case EMU_SYNC_RUNTIME: return true;
+    default: return false;
     }
-    struct dab_warp *w = dab_warp(d, s->who);
+}
+
+static enum emu_verdict verdict_of_sync(struct dab *d, struct dab_warp *w, const struct emu_sync *s)
+{
     enum emu_verdict v = EMU_PROCEED;
+    if (is_observed(d, w, s) && stops(d, w, s->who)) return EMU_SLEEP;
     switch (s->kind) {
     case EMU_SYNC_FENCE: return s->op ? EMU_PROCEED : wait_for_flush(d, w, DAB_FENCE);
     case EMU_SYNC_CLUSTER: return wait_for_flush(d, w, DAB_BARRIER);
@@ -343,13 +443,23 @@ static enum emu_verdict sync(void *self, const struct emu_sync *s)
         w->failed_tests = w->test_failed ? w->failed_tests + 1 : 0;
         return v;
     case EMU_SYNC_RUNTIME: return may_run_in_order(d, w) ? EMU_PROCEED : put_to_sleep(d, w);
-    case EMU_SYNC_WARP_EXIT: end_warp(d, w); return v;
-    case EMU_SYNC_CTA_EXIT:
-        for (uint32_t i = 0; i < d->shape.warps_per_cta; i++) end_warp(d, w + i - w->warp);
-        if (has_due_slots(d) && d->ctas.dealt[w->slot] < d->shape.ctas) queue_slot(d, w->slot);
-        return v;
+    case EMU_SYNC_WARP_EXIT: exit_warp(d, w, s->who); return v;
+    case EMU_SYNC_CTA_EXIT: exit_cta(d, w); return v;
     default: return v;
     }
+}
+
+static enum emu_verdict sync(void *self, const struct emu_sync *s)
+{
+    struct dab *d = self;
+    if (s->kind == EMU_SYNC_CTA_START) {
+        start_cta(d, s->who);
+        return EMU_PROCEED;
+    }
+    struct dab_warp *w = dab_warp(d, s->who);
+    const enum emu_verdict v = verdict_of_sync(d, w, s);
+    w->waits_inside |= v == EMU_SLEEP;
+    return v;
 }
 
 /* ---- no warp can go on ------------------------------------------------------------------------------ */
@@ -478,9 +588,24 @@ static void wake_mbarrier_waiters(struct dab *d)
     }
 }
 
+/* No warp is ready, but some have run ahead: their turns pass. Whether one is ready then. */
+static bool spend_turns(struct dab *d)
+{
+    size_t count;
+    const struct emu_warp *ready = emu_machine_ready(d->m, &count);
+    d->ahead.warp = NULL;
+    if (!d->ahead.on || count) return false;
+    dab_pick_strict(d, ready, 0);
+    if (d->ahead.freed) emu_machine_place_ctas(d->m);
+    d->ahead.freed = false;
+    emu_machine_ready(d->m, &count);
+    return count != 0;
+}
+
 static bool idle(void *self)
 {
     struct dab *d = self;
+    if (is_strict(d) && spend_turns(d)) return true;
     if (wake_deferred(d) || grant_next(d)) return true;
     if (d->waits.woke_in_pick) { /* by the pick() that found nobody */
         d->waits.woke_in_pick = false;
@@ -533,6 +658,10 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
         wake_mbarrier_waiters(d);
     d->waits.woke_in_pick = wake_deferred(d); /* comes behind those of this list */
     if (is_strict(d)) {
+        if (d->ahead.freed) emu_machine_place_ctas(d->m);
+        d->ahead.freed = false;
+        ready = emu_machine_ready(d->m, &count);
+        settle_burst(d, ready);
         if (!d->adversary.bias_draws--) {
             const uint64_t random = rng_next(&d->adversary.random);
             d->adversary.bias_draws = random % MOST_BIAS_DRAWS;
@@ -540,7 +669,9 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
             d->adversary.burst = (uint32_t)(random >> 32);
         }
         if (!d->adversary.bias) d->adversary.burst = (uint32_t)rng_next(&d->adversary.random);
-        return dab_pick_strict(d, ready, count);
+        const int i = dab_pick_strict(d, ready, count);
+        if (i >= 0) begin_burst(d, &ready[i], burst);
+        return i;
     }
     if (!d->adversary.bias_draws--) {
         const uint64_t random = rng_next(&d->adversary.random);
@@ -759,6 +890,9 @@ static void begin(void *self, struct emu_machine *m)
     d->adversary.random = rng_mix(d->adversary.seed + d->adversary.launches * RNG_STEP);
     d->ctas.fixed = !d->options.distribution;
     d->batched = d->ctas.fixed && d->options.batches;
+    d->ahead = (struct dab_ahead){.on = is_strict(d) &&
+                                        dab_promise(&d->options) != ORDER_NO_PROMISE &&
+                                        d->shape.cluster == 1};
     d->store.by_sector = emu_machine_is_deferred(m) && d->options.coalescing && !d->options.offset;
     distribute_slots(d);
     begin_warps(d);

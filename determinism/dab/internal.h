@@ -155,6 +155,7 @@ struct dab_warp {
     uint32_t batches;             /* CTAs that are dealt to its slot */
     uint32_t failed_tests;        /* of an mbarrier, in succession */
     uint32_t filled;              /* the last interval between flushes in which it added an entry */
+    uint32_t ahead;               /* SRR, GTRR: turns whose instruction it has issued already */
     uint8_t why;                  /* enum dab_reason, of `pending` */
     uint8_t barrier;
     bool lives : 1;               /* false: it has exited, or there is none */
@@ -170,8 +171,10 @@ struct dab_warp {
     bool at_barrier : 1;
     bool
         left_round : 1; /* SRR: it has been at a barrier since the last time that no warp could go on */
-    bool in_round : 1; /* GTAR: it belongs to the round */
-    bool admitted : 1; /* where batches have been given up: it may reduce */
+    bool in_round : 1;     /* GTAR: it belongs to the round */
+    bool admitted : 1;     /* where batches have been given up: it may reduce */
+    bool waits_inside : 1; /* it has issued an instruction that it has not carried out */
+    bool exits : 1;        /* it has exited, which counts from the turn after `ahead` ones */
 };
 /* A warp scheduler: its ring has the hardware warps of its SM with one number modulo the schedulers. */
 struct dab_sched {
@@ -248,6 +251,14 @@ struct dab_waits {         /* warps that cannot go on, by what they wait for */
     struct dab_warp *wake_later; /* is to be woken when it sleeps, */
     bool woke_in_pick;           /* which the last pick() has done */
 };
+/* SRR, GTRR: a turn is one instruction, also where it had to wait: whether it had to may be the adversary's choice. A warp
+ * goes on after it up to an instruction that others can observe. So later turns have nothing to execute. */
+struct dab_ahead {
+    bool on;
+    struct dab_warp *warp; /* was picked last in strict order, and has not stopped; NULL: none */
+    uint64_t serial;       /* of the instruction before the one whose turn it is */
+    bool freed;            /* a slot is due */
+};
 struct dab_adversary { /* what the seed decides */
     uint64_t seed, launches;
     uint64_t random; /* begins anew with each launch: others may go without the order */
@@ -281,6 +292,7 @@ struct dab {
     struct dab_store store;
     struct dab_waits waits;
     struct dab_adversary adversary;
+    struct dab_ahead ahead;
     struct dab_net *net;
     uint32_t net_sms; /* for so many */
     struct dab_counts counts;
@@ -341,6 +353,8 @@ bool dab_batches_block(const struct dab *d);
 bool dab_give_up_batches(struct dab *d);
 /* SRR, GTRR: a warp whose turn it is, of those that are ready: its index; negative: none. */
 int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count);
+/* dab.c: the turn of the exit of a warp that ran ahead. */
+void dab_end_ahead(struct dab *d, struct dab_warp *w);
 
 /* ---- options ---------------------------------------------------------------------------------------- */
 

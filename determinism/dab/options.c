@@ -61,6 +61,11 @@ const struct order_option dab_option_list[DAB_OPTIONS] = {
         "where what comes before its turn waits: in buffers of the partition's own, or in L2, from "
         "which a line goes for each (of estimates alone)",
         .words = queues),
+    OPTION(
+        "ahead", ahead,
+        "srr, gtrr: warps execute before their turn what no other warp can observe without a data "
+        "race; off: slower, with the same results for programs without data races",
+        SWITCH(1)),
 };
 
 char *dab_conflict(const void *options)

@@ -188,29 +188,52 @@ static int pick_greedily(const struct dab *d, const struct dab_sched *q)
     return -1;
 }
 
+/* It has issued the instruction of its next turn already. */
+static bool is_ahead(const struct dab_warp *w)
+{
+    return w->ahead || w->exits;
+}
+
 static bool any_ready(const struct dab *d, const struct dab_sched *q)
 {
     for (uint32_t i = 0; i < q->size; i++) {
         const struct dab_warp *w = in_ring(d, q, i);
-        if (batch_state_of(d, q, w) == ACTIVE && !w->left_round && ready_place(d, w) >= 0)
+        if (batch_state_of(d, q, w) == ACTIVE && !w->left_round &&
+            (is_ahead(w) || ready_place(d, w) >= 0))
             return true;
     }
     return false;
+}
+
+/* The turn goes to an instruction that the warp has issued already. */
+static void spend_turn(struct dab *d, struct dab_sched *q, struct dab_warp *w)
+{
+    q->issued = true;
+    q->skips = 0;
+    if (w->ahead) w->ahead--;
+    else dab_end_ahead(d, w);
 }
 
 /* The turn passes on when a warp of the scheduler is ready: so when it does is not the adversary's
  * choice. */
 static int pick_in_turn(struct dab *d, struct dab_sched *q, const struct emu_warp *ready)
 {
-    const bool passes = q->issued || is_skipped(d, q, in_ring(d, q, q->turn));
-    const uint32_t turn = passes ? next_in_ring(d, q) : q->turn;
-    const struct dab_warp *w = in_ring(d, q, turn);
-    const int i = batch_state_of(d, q, w) == ACTIVE && !w->left_round ? ready_place(d, w) : -1;
-    if (passes && (i >= 0 || any_ready(d, q))) pass_turn(q, turn);
-    if (i < 0) return -1;
-    q->issued = true;
-    if (!ready[i].waits) q->skips = 0;
-    return i;
+    while (advance_batch(d, q)) {
+        const bool passes = q->issued || is_skipped(d, q, in_ring(d, q, q->turn));
+        const uint32_t turn = passes ? next_in_ring(d, q) : q->turn;
+        struct dab_warp *w = in_ring(d, q, turn);
+        const bool may = batch_state_of(d, q, w) == ACTIVE && !w->left_round;
+        const int i = may && !is_ahead(w) ? ready_place(d, w) : -1;
+        if (passes && (i >= 0 || any_ready(d, q))) pass_turn(q, turn);
+        if (i >= 0) {
+            q->issued = true;
+            if (!ready[i].waits) q->skips = 0;
+            return i;
+        }
+        if (!may || !is_ahead(w)) return -1;
+        spend_turn(d, q, w);
+    }
+    return -1;
 }
 
 /* The first scheduler from `at` on that is not stuck, and below `until`; `until`: none. */
@@ -230,8 +253,8 @@ static int pick_between(struct dab *d, const struct emu_warp *ready, uint32_t fr
     for (uint32_t s = from; (s = next_not_stuck(d, s, until)) < until; s++) {
         struct dab_sched *q = &d->scheds[s];
         int i = -1;
-        if (q->size && advance_batch(d, q))
-            i = q->strict ? pick_in_turn(d, q, ready) : pick_greedily(d, q);
+        if (q->size && q->strict) i = pick_in_turn(d, q, ready);
+        else if (q->size && advance_batch(d, q)) i = pick_greedily(d, q);
         if (i >= 0) {
             d->adversary.burst = s; /* may go on */
             return i;

@@ -35,7 +35,8 @@ enum dab_queue { DAB_OWN_QUEUE, DAB_L2_QUEUE };
     X(overlap, "overlap")                 /* flushes may overlap (nr-of, VI-B4) */                 \
     X(independent, "independent")         /* clusters flush by themselves (nr-cif, VI-B4) */       \
     X(distribution, "distribution")       /* 0: deterministic CTA distribution (IV-C5) */          \
-    X(queue, "queue")                     /* enum dab_queue, of estimates alone (IV-D) */
+    X(queue, "queue")                     /* enum dab_queue, of estimates alone (IV-D) */          \
+    X(ahead, "ahead")                     /* warps issue before their turn what none observes */
 
 struct dab_options {
 #define FIELD(field, name) uint32_t field;

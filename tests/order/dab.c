@@ -746,6 +746,76 @@ Test(dab, gives_the_same_whoever_looks, .timeout = 300)
     cr_expect(!seen[0] && seen[1] && seen[2] && !seen[3]);
 }
 
+/* Reductions in loops of a length of their own, between waits of all kinds, and warps that end early. What atomics return
+ * steers further ones. No data races. */
+static void random_turns(uint64_t seed, char *body, size_t size)
+{
+    static const char *const waits[] = {
+        "bar.sync 0;\n",
+        "membar.gl;\n",
+        "atom.global.add.u32 %r6, [%d2], 3; and.b32 %r6, %r6, 7; add.u32 %r3, %r3, %r6;\n",
+        "atom.shared.exch.b32 %r6, [%r7], %r4; and.b32 %r6, %r6, 3; add.u32 %r3, %r3, %r6;\n",
+        "setp.gt.u32 %p2, %r1, 128; @%p2 ret;\n",
+    };
+    enum { WAITS = sizeof waits / sizeof *waits };
+    size_t n = (size_t)snprintf(body, size, "%s",
+                                HEAD ".reg .f64 %g<2>; .shared .b32 tile[64];\n"
+                                     "mad.lo.u32 %r4, %r2, 7919, %r1; cvt.u64.u32 %d0, %r4;\n"
+                                     "cvt.rn.f32.u32 %f1, %r4; mul.f32 %f1, %f1, 0f3dcccccd;\n"
+                                     "cvt.f64.f32 %g1, %f1;\n");
+    for (uint32_t i = 0; i < 10; i++) {
+        const char *what = i % 3 == 2 ? waits[rng_below(&seed, WAITS)]
+                                      : statements[rng_below(&seed, STATEMENTS - RACES)];
+        n += (size_t)snprintf(
+            body + n, size - n,
+            "mad.lo.u32 %%r5, %%r1, %u, %%r2; shr.u32 %%r5, %%r5, %u; and.b32 %%r5, %%r5, 62;\n"
+            "mul.wide.u32 %%d3, %%r5, 4; add.u64 %%d3, %%d1, %%d3; add.u64 %%d2, %%d3, %u;\n"
+            "shl.b32 %%r7, %%r5, 2; mov.u32 %%r8, tile; add.u32 %%r7, %%r7, %%r8;\n"
+            "shr.u32 %%r8, %%r1, 5; mad.lo.u32 %%r3, %%r8, %u, %%r3; and.b32 %%r3, %%r3, 31;\n"
+            "l%u: sub.u32 %%r3, %%r3, 1; setp.gt.s32 %%p1, %%r3, 0; @%%p1 bra l%u;\n%s",
+            2 * rng_below(&seed, 64) + 1, rng_below(&seed, 5), 4 * rng_below(&seed, 2),
+            rng_below(&seed, 9), i, i, what);
+    }
+    snprintf(body + n, size - n, "ret;");
+}
+
+static uint64_t left_by_turns(const char *text, const char *order, uint64_t seed, uint32_t grid)
+{
+    struct stand s = set_up(text, order, seed, (struct emu_config){0});
+    const struct emu_report *r = launch(
+        &s, (struct emu_launch){.grid = {grid, 1, 1}, .block = {224, 1, 1}});
+    cr_assert_eq(r->fault.kind, EMU_OK, "%s: %s\n%s", order, r->fault.text, text);
+    const uint64_t digest = emu_digest(s.e);
+    tear_down(&s);
+    return digest;
+}
+
+/* In strict round robin a turn is one instruction, whoever had to wait at it, and at a barrier whoever came last. Warps
+ * execute before their turn what no other warp observes: in order of turns, one instruction at a time, the result is the
+ * same. */
+Test(dab, goes_by_turns_however_warps_wait, .timeout = 300)
+{
+    static const char *const orders[][2] = {
+        {"dab:scheduler=srr", "dab:scheduler=srr:ahead=off"},
+        {"dab:scheduler=gtrr", "dab:scheduler=gtrr:ahead=off"},
+        {"dab:scheduler=srr:fusion=off:entries=40",
+         "dab:scheduler=srr:fusion=off:entries=40:ahead=off"},
+    };
+    enum { ORDERS = sizeof orders / sizeof *orders };
+    unsigned differ = 0;
+    for (uint64_t seed = 1; seed <= 60 / THINNED; seed++) {
+        char body[5000];
+        random_turns(seed, body, sizeof body);
+        const char *text = emu_ptx(".param .u64 p", body), *const *o = orders[seed % ORDERS];
+        const uint32_t grid = seed % 4 ? 9 : 90; /* 90 CTAs are two batches */
+        const uint64_t strict = left_by_turns(text, o[1], seed + 1, grid);
+        cr_expect_eq(left_by_turns(text, o[0], seed, grid), strict, "%s, seed %u: %s", o[0],
+                     (unsigned)seed, body);
+        differ += left_by_turns(text, "dab", seed, grid) != strict;
+    }
+    cr_expect(differ * THINNED > 20, "only %u differ by the rule", differ);
+}
+
 /* Turns meet waits of other kinds: whose turn it is waits for one who waits for the turn. Scheduler 0 has warps 0 and
  * 4. Word 0 counts; word 1 has what was last in shared memory. */
 static const struct {
