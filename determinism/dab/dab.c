@@ -977,6 +977,7 @@ const struct order_kind dab_kind = {
     .option_count = DAB_OPTIONS,
     .size = sizeof(struct dab_options),
     .stack_only = true,
+    .nests = true,
     .conflict = dab_conflict,
     .promise = dab_promise,
     .storage = dab_storage,

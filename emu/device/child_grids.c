@@ -280,7 +280,7 @@ static bool synchronise(struct emu_group *g, const struct emu_uop *in, u32 w, u3
             "a kernel waits for the grids that it has launched (cudaDeviceSynchronize), which is not possible %s",
             q->is_traced                ? "in estimates"
             : m->launch->observer_count ? "with checks, watches and logs that observe accesses"
-                                        : "under this order; use native, random or gpudet");
+                                        : "under this order");
         return false;
     }
     size_t count;

@@ -43,7 +43,7 @@
 
 #define ENTRY(name)                                                                                \
     ".visible .entry " name "(.param .u64 out, .param .u32 v)\n{\n"                                \
-    " .reg .b64 %d<9>; .reg .b32 %r<9>; .reg .b32 %e; .reg .pred %p<3>;\n"                         \
+    " .reg .b64 %d<9>; .reg .b32 %r<9>; .reg .b32 %e; .reg .pred %p<3>; .reg .f32 %f<3>;\n"        \
     " ld.param.u64 %d1, [out]; ld.param.u32 %r1, [v]; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x;\n"
 /* Appends a register to the list at out, whose first word counts. */
 #define APPEND(r)                                                                                     \
@@ -109,8 +109,9 @@ static void sum_tree(struct heddle_device_options o)
 
 Test(emu_nested, parents_see_what_their_children_have_computed)
 {
-    static const char *const orders[] = {"gpudet", "random", "random:model=sc", "random:model=tso",
-                                         "gpudet:quantum=50"};
+    static const char *const orders[] = {
+        "gpudet", "random",         "random:model=sc",  "random:model=tso", "gpudet:quantum=50",
+        "dab",    "dab:level=warp", "dab:scheduler=srr"};
     sum_tree((struct heddle_device_options){.check_memory = true});
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         for (uint64_t seed = 1; seed <= 3; seed++)
@@ -150,15 +151,15 @@ Test(emu_nested, only_what_the_cta_has_launched_is_done)
 }
 
 /* Under random each CTA's own sequence holds: a value comes when those that its CTA has waited for are there. 0 before 1, 1
- * before 2 and 3, both before 4, and the tail behind. gpudet has one list for all seeds. */
+ * before 2 and 3, both before 4, and the tail behind. gpudet and dab have one list each for all seeds. */
 Test(emu_nested, orders_keep_what_a_wait_promises)
 {
-    uint32_t out[64], first[64] = {0};
+    static const char *const orders[] = {"random", "gpudet", "dab"};
+    uint32_t out[64], first[3][64] = {0};
     bool differs = false;
-    for (uint64_t seed = 1; seed <= 24; seed++) {
-        const bool fixed = seed % 2;
-        open_text(steps, (struct heddle_device_options){.order = fixed ? "gpudet" : "random",
-                                                        .seed = seed});
+    for (uint64_t seed = 0; seed < 36; seed++) {
+        const bool fixed = seed % 3;
+        open_text(steps, (struct heddle_device_options){.order = orders[seed % 3], .seed = seed});
         const struct heddle_run r = run("steps", 2, 1, out, 64, 0);
         cr_assert(!r.fault, "%s", r.text);
         cr_assert_eq(out[0], 12);
@@ -172,12 +173,45 @@ Test(emu_nested, orders_keep_what_a_wait_promises)
                           at[c + 1] < at[c + 3] && at[c + 2] < at[c + 4] && at[c + 3] < at[c + 4] &&
                           at[c + 4] < at[c + 92],
                       "seed %llu", (unsigned long long)seed);
-        if (seed == 1) memcpy(first, out, sizeof first);
-        else if (fixed) cr_expect_arr_eq(out, first, sizeof first);
-        else differs |= memcmp(out, first, sizeof first) != 0;
+        uint32_t *const of = first[seed % 3];
+        if (seed < 3) memcpy(of, out, sizeof out);
+        else if (fixed) cr_expect_arr_eq(out, of, sizeof out);
+        else differs |= memcmp(out, of, sizeof out) != 0;
         close_all();
     }
     cr_expect(differs);
+}
+
+/* Under dab reductions wait in buffers. A child sees those of its CTA from before the launch, and its parent those of the
+ * child: words 0 to 3 are sums of the CTAs, 8 to 11 what their children have seen of these, 16 to 19 what the children have
+ * added, and 24 to 27 what the parents have seen of that. */
+Test(emu_nested, reductions_in_buffers_are_seen)
+{
+    enum { CTAS = 4, THREADS = 96 };
+    static const char text[] = DECLARE START ENTRY(
+        "child") " ld.global.f32 %f1, [%d1]; st.global.f32 [%d1+32], %f1; mov.f32 %f1, 0f3fc00000;\n"
+                 " red.global.add.f32 [%d1+64], %f1; ret;\n}\n" ENTRY(
+                     "parent") " mul.wide.u32 %d2, %r3, 4; add.u64 %d1, %d1, %d2; cvt.rn.f32.u32 %f1, %r2;\n"
+                               " mul.f32 %f1, %f1, 0f3f000000; red.global.add.f32 [%d1], %f1; bar.sync 0;\n"
+                               " setp.ne.u32 %p1, %r2, 0; @%p1 ret; mov.u64 %d3, child; mov.f32 %f1, 0f40000000; red.global.add.f32 [%d1], %f1;\n" LAUNCH(
+                                   "%d3", "1", "70", "0", "%d1", "%r1") WAIT
+        " ld.global.f32 %f1, [%d1+64]; st.global.f32 [%d1+96], %f1; ret;\n}\n";
+    static const char *const orders[] = {"native", "dab", "dab:level=warp", "dab:scheduler=gtrr"};
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        uint32_t out[32];
+        open_text(text, (struct heddle_device_options){.order = orders[seed % 4], .seed = seed});
+        const struct heddle_run r = run("parent", CTAS, THREADS, out, 32, 0);
+        cr_assert(!r.fault, "%s: %s", orders[seed % 4], r.text);
+        for (uint32_t c = 0; c < CTAS; c++)
+            for (uint32_t i = 0; i < 4; i++) {
+                float f;
+                memcpy(&f, &out[c + 8 * i], sizeof f);
+                const float want = i < 2 ? THREADS * (THREADS - 1) / 4.0F + 2 : 70 * 1.5F;
+                cr_expect_eq(f, want, "%s, CTA %u, %u: %g, not %g", orders[seed % 4], c, i,
+                             (double)f, (double)want);
+            }
+        close_all();
+    }
 }
 
 /* Lanes of a warp launch and wait together: the first of them waits for the grids of all. */
@@ -251,12 +285,12 @@ Test(emu_nested, faults_of_children_end_the_launch)
     close_all();
 }
 
-/* Observers and estimates follow one launch at a time, and DAB's buffers are not flushed by the call. */
+/* Observers and estimates follow one launch at a time. */
 Test(emu_nested, faults_where_it_cannot_wait)
 {
     uint32_t out[64];
     const struct heddle_device_options options[] = {
-        {.order = "dab"}, {.check_race = true}, {.check_init = true}, {.trace = true}};
+        {.check_race = true}, {.check_init = true}, {.trace = true}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         open_text(steps, options[i]);
         const struct heddle_run r = run("steps", 1, 1, out, 64, 0);
