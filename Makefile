@@ -49,7 +49,7 @@ CALIBRATE := $(patsubst %.c,$B/%.o,$(wildcard calibrate/*.c))
 CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
 SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
-TEST  := $(patsubst %.c,$B/%.o,$(wildcard $(foreach d,support oracles unit order race cuda cli estimate,tests/$d/*.c)))
+TEST  := $(patsubst %.c,$B/%.o,$(wildcard $(foreach d,support oracles unit order race cuda cli estimate,tests/$d/*.c))) $(patsubst %,$B/tests/hardware/%.o,bits kernels)
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
 BENCH := $(patsubst %.c,$B/%.o,$(wildcard tests/bench/*.c))
 CORPUS := build/corpus/*.ptx
@@ -69,7 +69,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 .DEFAULT_GOAL := all
 .PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
         bench claims communication screenshots measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job \
-        ptxas-diff man litmus broken broken-gpu regs compare-ptx corpus format clean help
+        ptxas-diff man hardware litmus broken broken-gpu regs compare-ptx corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
 STARTS_MAKE := demo test check check-install check-clang check-same check-san check-tsan check-fuzz fuzz ptxas-diff
@@ -171,6 +171,11 @@ $B/tests/bench/broken-gpu: tests/bench/broken_gpu.c $B/libcuda.so.1
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^
 $B/tests/bench/native.o: ALL_CFLAGS += -O3 -march=native
+$B/tests/hardware/record: $(patsubst %,$B/tests/hardware/%.o,record bits kernels) $B/tests/support/forms.o $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS) -ldl
+$B/tests/hardware/record_litmus: $(patsubst %,$B/tests/hardware/%.o,record_litmus litmus) $B/tests/support/random_litmus.o $B/internal.a
+	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS) -ldl
+hardware: $B/tests/hardware/record $B/tests/hardware/record_litmus ## programs that record what a GPU gives (docs/hardware.md)
 $B/ptxas-diff: $(DIFF) $B/internal.a
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB_LIBS)
 $(TEST): WARN := $(TEST_WARN)
