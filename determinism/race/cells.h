@@ -325,6 +325,26 @@ static uint32_t filter_tags(struct access *k, tag own, uint32_t lane, const tag 
     return n;
 }
 
+enum { SEARCHES_MOST = 1 << 16 }; /* tags of an archive that strong writes look at in all */
+
+/* Reports the archived reads that race with the lane's write; after a strong one all others stay. */
+__attribute__((noinline)) static void race_with_archive(struct access *k, tag own, uint32_t lane,
+                                                        struct tag_set *set, uint64_t address)
+{
+    struct archive_block *b = shadow_at(k->shadow, shadow_archive(set));
+    const bool tired = k->strong && (b->searched += b->total) > SEARCHES_MOST;
+    for (;; b = shadow_at(k->shadow, b->next)) {
+        for (uint32_t i = 0; i < b->count; i++) {
+            const tag t = b->list[i];
+            if (t != own && !morally_strong(k, &k->events->list[t >> 5]) &&
+                !tag_happens_before(k, t, lane) && !is_observed(k, t, lane, address))
+                report(k, own, t, lane, address);
+        }
+        if (!b->next) break;
+    }
+    if (tired) shadow_forget_archive(k->shadow, set);
+}
+
 static bool has_tag(const struct tag_set *set, tag t)
 {
     const tag *list = set->list;
@@ -370,7 +390,7 @@ static bool keeps_all(struct access *k, tag own, tag *half, bool prune)
     if (!set) return true;
     if (has_tag(set, own)) remove_tag(set, own);
     set->full_epoch = 0; /* it may no longer be full */
-    if (!set->count) shadow_clear(k->shadow, half);
+    if (!set->count) shadow_keep(k->shadow, half, NULL, 0);
     return true;
 }
 
@@ -383,10 +403,11 @@ static inline void race_with_one(struct access *k, tag own, uint32_t lane, tag o
 }
 
 __attribute__((noinline)) static void race_with_set(struct access *k, tag own, uint32_t lane,
-                                                    const struct tag_set *set, uint64_t address)
+                                                    struct tag_set *set, uint64_t address)
 {
     if (all_known(k, set)) return;
     for (uint32_t i = 0; i < set->count; i++) race_with_one(k, own, lane, set->list[i], address);
+    if (shadow_archive(set)) race_with_archive(k, own, lane, set, address);
 }
 
 /* Reports the tags that did not happen before the lane's weak access. */
@@ -426,8 +447,10 @@ static void write_strongly(struct access *k, tag own, uint32_t lane, struct cell
     }
     prune = should_prune(k, cell->read);
     if (!keeps_all(k, own, &cell->read, prune)) {
+        struct tag_set *set = shadow_set(k->shadow, cell->read);
+        if (shadow_archive(set)) race_with_archive(k, own, lane, set, address);
         const uint32_t n = filter_tags(k, own, lane, &cell->read, prune, address, reads);
-        shadow_put(k->shadow, &cell->read, reads, n);
+        shadow_keep(k->shadow, &cell->read, reads, n);
     }
     if (k->reported) { /* one report for these bytes is enough */
         shadow_put(k->shadow, &cell->write, &own, 1);
@@ -489,10 +512,10 @@ static void remember_read(struct access *k, tag own, struct cell *cell)
     uint32_t n = 0;
     if (!cell->read) cell->read = own;
     if (cell->read == own) return;
-    if (set && is_known_full(k, set)) return;
     if (set && has_tag(set, own)) return;
-    if (set && is_full(k, set)) {
+    if (set && (is_known_full(k, set) || is_full(k, set))) {
         mark_full(k, set);
+        shadow_add_read(k->shadow, &cell->read, own);
         return;
     }
     if (set && set->count < HISTORY && !known_to_all(k, set->list[set->count - 1] >> 5)) {
@@ -501,9 +524,12 @@ static void remember_read(struct access *k, tag own, struct cell *cell)
     }
     n = unordered_reads(k, cell, lane, true, left);
     if (n == HISTORY && k->r->vclocks.cut) n = unordered_reads(k, cell, lane, false, left);
-    if (n == HISTORY) return;
+    if (n == HISTORY) {
+        shadow_add_read(k->shadow, &cell->read, own);
+        return;
+    }
     left[n++] = own;
-    shadow_put(k->shadow, &cell->read, left, n);
+    shadow_keep(k->shadow, &cell->read, left, n);
 }
 
 /* A read by the lanes `mask`; `own` names the first. */

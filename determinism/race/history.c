@@ -51,7 +51,8 @@ void shadow_forget(struct shadow *s)
 {
     s->launch++;
     strong_log_forget(&s->strong);
-    s->units = 0;
+    s->units = s->archived = 0;
+    s->generation++;
     memset(s->vacant, 0, sizeof s->vacant);
 }
 
@@ -66,6 +67,7 @@ void shadow_end(struct shadow *s)
     if (s->mapped) pages_free((void *)s->pages, (s->count + 1) * sizeof(struct page *));
     else free((void *)s->pages);
     free(s->arena);
+    free(s->lately);
     strong_log_end(&s->strong);
     *s = (struct shadow){0};
 }
@@ -98,7 +100,8 @@ static void give(struct shadow *s, uint32_t n, uint32_t units)
 
 static uint32_t set_units(uint32_t capacity)
 {
-    return (uint32_t)((sizeof(struct tag_set) + capacity * sizeof(tag)) / UNIT);
+    const uint32_t bytes = (uint32_t)(sizeof(struct tag_set) + capacity * sizeof(tag));
+    return (bytes + (capacity == HISTORY ? (uint32_t)sizeof(tag) : 0) + UNIT - 1) / UNIT;
 }
 
 static uint32_t line_units(uint32_t capacity)
@@ -108,17 +111,51 @@ static uint32_t line_units(uint32_t capacity)
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
+static uint32_t block_units(const struct archive_block *b)
+{
+    return b->next ? MORE_UNITS : FIRST_UNITS;
+}
+
+static void free_block(struct shadow *s, uint32_t n)
+{
+    const uint32_t units = block_units(shadow_at(s, n));
+    give(s, n, units);
+    s->archived -= units;
+}
+
+static void free_blocks(struct shadow *s, uint32_t n)
+{
+    for (uint32_t next; n; n = next) {
+        const struct archive_block *b = shadow_at(s, n);
+        next = b->next;
+        free_block(s, n);
+    }
+}
+
+void shadow_forget_archive(struct shadow *s, struct tag_set *set)
+{
+    const uint32_t n = shadow_archive(set);
+    if (!n) return;
+    set->list[HISTORY] = 0;
+    s->generation++;
+    free_blocks(s, n);
+}
+
 static void free_set(struct shadow *s, tag half)
 {
-    const struct tag_set *set = shadow_set(s, half);
-    if (set) give(s, half & ~TAG_SET, set_units(set->capacity));
+    struct tag_set *set = shadow_set(s, half);
+    if (!set) return;
+    shadow_forget_archive(s, set);
+    give(s, half & ~TAG_SET, set_units(set->capacity));
 }
 
 static tag new_set(struct shadow *s, uint32_t count)
 {
     const uint32_t capacity = count <= FEW ? FEW : count <= 7 ? 7 : HISTORY;
     const tag to = TAG_SET | take(s, set_units(capacity));
-    *shadow_set(s, to) = (struct tag_set){.capacity = (uint8_t)capacity};
+    struct tag_set *set = shadow_set(s, to);
+    *set = (struct tag_set){.capacity = (uint8_t)capacity};
+    if (capacity == HISTORY) set->list[HISTORY] = 0;
     return to;
 }
 
@@ -176,6 +213,80 @@ void shadow_add(struct shadow *s, tag *half, tag one)
     summarise(s, set, one);
 }
 
+static struct archive_block *new_block(struct shadow *s, tag half)
+{
+    const uint32_t next = shadow_archive(shadow_set(s, half)),
+                   units = next ? MORE_UNITS : FIRST_UNITS;
+    if (s->archived + units > ARCHIVES_MOST) return NULL;
+    const uint32_t n = take(s, units); /* the set may move */
+    struct archive_block *b = shadow_at(s, n);
+    const struct archive_block *last = next ? shadow_at(s, next) : NULL;
+    *b = (struct archive_block){
+        .next = next, .total = last ? last->total : 0, .searched = last ? last->searched : 0};
+    shadow_set(s, half)->list[HISTORY] = n;
+    s->archived += units;
+    return b;
+}
+
+/* Whether the set's archive has the tag, as far as is known; then it is known. */
+static bool was_archived(struct shadow *s, tag half, tag one)
+{
+    const uint32_t hash = ((half ^ one * 0x9e3779b1u) * 0x85ebca6bu) >> 20;
+    if (!s->lately) s->lately = calloc(LATELY, sizeof *s->lately);
+    if (!s->lately) abort();
+    struct archived *r = &s->lately[hash % LATELY];
+    if (r->archive == half && r->one == one && r->generation == s->generation) return true;
+    *r = (struct archived){half, s->generation, one};
+    return false;
+}
+
+void shadow_add_read(struct shadow *s, tag *half, tag one)
+{
+    struct tag_set *set = shadow_set(s, *half);
+    if (!set || set->count < HISTORY) {
+        shadow_add(s, half, one);
+        return;
+    }
+    if (was_archived(s, *half, one)) return;
+    const uint32_t n = shadow_archive(set);
+    struct archive_block *b = n ? shadow_at(s, n) : NULL;
+    if (b && b->total == ARCHIVE_MOST) return;
+    if (!b || b->count == (block_units(b) - 1) * UNIT / sizeof(tag)) b = new_block(s, *half);
+    if (!b) return;
+    b->list[b->count++] = one;
+    b->total++;
+    summarise(s, shadow_set(s, *half), one);
+}
+
+/* A set without tags takes one out of its archive. */
+static void refill(struct shadow *s, struct tag_set *set)
+{
+    const uint32_t n = shadow_archive(set);
+    struct archive_block *b = shadow_at(s, n);
+    set->list[set->count++] = b->list[--b->count];
+    b->total--;
+    s->generation++;
+    if (b->count) return;
+    set->list[HISTORY] = b->next;
+    free_block(s, n);
+}
+
+void shadow_keep(struct shadow *s, tag *half, const tag *list, uint32_t count)
+{
+    struct tag_set *set = shadow_set(s, *half);
+    if (!shadow_archive(set)) {
+        shadow_put(s, half, list, count);
+        return;
+    }
+    set->count = (uint8_t)count;
+    set->full_epoch = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        set->list[i] = list[i];
+        summarise(s, set, list[i]);
+    }
+    if (!count) refill(s, set);
+}
+
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 static struct cell *cells_of(uint32_t shift)
@@ -201,8 +312,8 @@ void shadow_split(struct shadow *s, struct page *p, uint32_t line)
         const struct span span = r->list[i];
         for (uint32_t m = span.cells; m; m &= m - 1) {
             const uint32_t cell = (uint32_t)__builtin_ctz(m);
-            shadow_add(s, i < writes ? &cells[cell].write : &cells[cell].read,
-                       span_tag(span, cell));
+            if (i < writes) shadow_add(s, &cells[cell].write, span_tag(span, cell));
+            else shadow_add_read(s, &cells[cell].read, span_tag(span, cell));
         }
     }
     give(s, n, line_units(capacity));
@@ -246,6 +357,14 @@ static void copy_half(struct shadow *s, tag *to, tag from)
     uint32_t n = shadow_tags(s, &from, &list);
     memcpy(one, list, n * sizeof *one);
     shadow_put(s, to, one, n);
+    for (uint32_t at = shadow_archive(shadow_set(s, from)), next; at; at = next) {
+        const struct archive_block *b = shadow_at(s, at);
+        next = b->next;
+        for (uint32_t i = 0, count = b->count; i < count; i++) {
+            b = shadow_at(s, at); /* adding may move it */
+            shadow_add_read(s, to, b->list[i]);
+        }
+    }
 }
 
 /* Cells of words become cells of bytes, which inherit their tags. */

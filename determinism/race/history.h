@@ -14,6 +14,9 @@
  * next lane. A line is *split* into cells when an access does not fit a span, and merged again when
  * a whole warp overwrites all its words.
  *
+ * A set has at most HISTORY tags, which are searched at each access. Further reads go into the set's *archive*, which only a
+ * write searches: FastTrack's read vector, in the order of the reads.
+ *
  * Lines and cells lie in pages of 4 KiB of memory. A page is created by the first access. All pages
  * expire at once when the shadow's `launch` number goes up. The lines of a page also have marks of
  * the deferred accesses (deferred_list.h) and of the flags (detector.h) in them.
@@ -72,7 +75,7 @@ static inline tag tag_of(uint32_t event, uint32_t lane)
     return event << 5 | lane;
 }
 
-enum { UNIT = 16, MOST_UNITS = 16, FEW = 3 }; /* bytes */
+enum { UNIT = 16, MOST_UNITS = 32, FEW = 3 }; /* bytes */
 struct tag_set {
     uint8_t count, capacity; /* capacity: FEW, 7 or HISTORY */
     /* All are strong accesses of this many bytes, by CTA `cta` (UINT32_MAX: several), in `scope` or
@@ -88,11 +91,26 @@ struct tag_set {
     tag list[];
 };
 _Static_assert(sizeof(struct tag_set) == 20, "with FEW tags it is two units, with HISTORY five");
+/* Reads of a set of capacity HISTORY that it has no room for. The set's summary is also of these. */
+enum {
+    FIRST_UNITS = 4, /* of an archive's first block, and of others */
+    MORE_UNITS = 16,
+    ARCHIVE_MOST = 4096, /* tags */
+    LATELY = 1 << 12
+};
+struct archive_block {
+    uint32_t next;     /* unit of the block that was filled before; 0: none */
+    uint32_t count;    /* tags in `list`, */
+    uint32_t total;    /* in this block and those before: at most ARCHIVE_MOST */
+    uint32_t searched; /* tags that strong writes have looked at */
+    tag list[];
+};
+_Static_assert(sizeof(struct archive_block) == UNIT, "the tags fill whole units");
 struct cell {
     tag write, read; /* or TAG_SET and the number of a set */
 };
 
-enum { SPAN_LANE = 31, SPANS_MOST = 31 };
+enum { SPAN_LANE = 31, SPANS_MOST = 63 };
 struct span {
     uint32_t what;  /* event << 6 | SPAN_LANE + the lane that would touch the line's first word */
     uint32_t cells; /* mask of the words that it touched; the lane of each is 0 .. 31 */
@@ -144,7 +162,14 @@ struct shadow { /* of a range of memory that starts at 0 */
     unsigned char
         *arena; /* of tag sets and lines, in units; a free one has the number of the next */
     uint32_t units, units_cap, vacant[MOST_UNITS + 1];
+    uint32_t archived;   /* units of archives: at most ARCHIVES_MOST */
+    uint32_t generation; /* goes up when an archive is freed */
+    struct archived {    /* reads that were archived lately; by hash */
+        uint32_t archive, generation;
+        tag one;
+    } * lately;
 };
+enum { ARCHIVES_MOST = 1 << 22 }; /* 64 MiB */
 
 void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events);
 void shadow_forget(struct shadow *s); /* all accesses */
@@ -190,10 +215,21 @@ static inline uint32_t shadow_tags(const struct shadow *s, const tag *half, cons
     *list = set ? set->list : half;
     return set ? set->count : *half != 0;
 }
-/* Makes the half hold these tags, at most HISTORY. */
+/* The unit of the archive's block that was filled last; 0: none. */
+static inline uint32_t shadow_archive(const struct tag_set *set)
+{
+    return set && set->capacity == HISTORY ? set->list[HISTORY] : 0;
+}
+/* Makes the half hold these tags, at most HISTORY, and no archive. */
 void shadow_put(struct shadow *s, tag *half, const tag *list, uint32_t count);
+/* Likewise, but its archive stays. */
+void shadow_keep(struct shadow *s, tag *half, const tag *list, uint32_t count);
 /* Adds a tag; in a half that has HISTORY it replaces the last one. A set may move. */
 void shadow_add(struct shadow *s, tag *half, tag one);
+/* The same of reads; in a half that has HISTORY it goes into the archive. Not where the limits above are reached. */
+void shadow_add_read(struct shadow *s, tag *half, tag one);
+/* Frees the archive of the set, if there is one. */
+void shadow_forget_archive(struct shadow *s, struct tag_set *set);
 static inline void shadow_clear(struct shadow *s, tag *half)
 {
     if (*half & TAG_SET) shadow_put(s, half, NULL, 0);

@@ -262,14 +262,6 @@ static bool filter_line(struct access *k, struct shadow_line *r, struct span own
     return true;
 }
 
-/* The line has HISTORY reads of each of these words. */
-static bool has_most_readers(const struct shadow_line *r, uint32_t cells)
-{
-    uint32_t n = 0;
-    for (uint32_t i = r->writes; i < r->count; i++) n += (cells & ~r->list[i].cells) == 0;
-    return n >= HISTORY;
-}
-
 /* A warp writes all words of a split line. If all earlier accesses of it happened before, the cells
  * become a line again. */
 static bool merge_line(struct access *k, struct page *p, uint32_t line)
@@ -296,7 +288,6 @@ static bool touch_line(struct access *k, struct page *p, uint32_t line, struct s
         shadow_split(k->shadow, p, line);
         return false;
     }
-    if (r && !k->writes && r->count >= HISTORY && has_most_readers(r, own.cells)) return true;
     if (add_span(k, p, line, own)) return true;
     shadow_split(k->shadow, p, line);
     return false;

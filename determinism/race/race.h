@@ -18,8 +18,7 @@
  *
  * Limitations. Two fence.sc do not order each other. Textures need proxy fences of their own, and
  * bulk copies need one for what another CTA stored: neither is checked. For each byte at most 15
- * unordered accesses are kept (HISTORY), so a race with one of many readers can be missed if the
- * kept ones are all ordered. A launch with more than 67 million events (one for each warp,
+ * unordered strong writes are kept, and 4,111 reads (history.h). A launch with more than 67 million events (one for each warp,
  * instruction and epoch) or 5 million vector clocks (one gigabyte) is not checked further; that is
  * a finding. docs/races.md has examples. */
 #ifndef HEDDLE_DETERMINISM_RACE_RACE_H

@@ -339,6 +339,54 @@ Test(race, flags_order_ctas)
     EACH(rows, EMU_CHECK_RACE);
 }
 
+/* A read by others must be remembered behind many that order the write: of other CTAs, or of the writing thread. */
+Test(race, no_read_is_forgotten)
+{
+#define READ "ld.global.u32 %r3, [%m+512];\n"
+#define READ8 READ READ READ READ READ READ READ READ
+    static const struct row rows[] = {
+        {"one of 19 readers does not say that it has read", 20, 1,
+         "@!%p1 bra R;\nst.global.u32 [%m+512], 1;\nst.release.gpu.global.u32 [%m], 1;\n"
+         "L: ld.acquire.gpu.global.u32 %r2, [%m+128];\nsetp.lt.u32 %p3, %r2, 18;\n@%p3 bra L;\n"
+         "st.global.u32 [%m+512], 2; //a\nbra E;\n"
+         "R: ld.acquire.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra R;\n"
+         "ld.global.u32 %r3, [%m+512]; //a\nsetp.eq.u32 %p3, %c, 17;\n"
+         "@!%p3 red.release.gpu.global.add.u32 [%m+128], 1;\nE:",
+         NULL},
+        {"all of 19 readers say so", 20, 1,
+         "@!%p1 bra R;\nst.global.u32 [%m+512], 1;\nst.release.gpu.global.u32 [%m], 1;\n"
+         "L: ld.acquire.gpu.global.u32 %r2, [%m+128];\nsetp.lt.u32 %p3, %r2, 19;\n@%p3 bra L;\n"
+         "st.global.u32 [%m+512], 2;\nbra E;\n"
+         "R: ld.acquire.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra R;\n"
+         "ld.global.u32 %r3, [%m+512];\nred.release.gpu.global.add.u32 [%m+128], 1;\nE:",
+         NULL},
+        {"the writer has read at 16 places", 2, 1,
+         "@!%p1 bra R;\nst.global.u32 [%m+512], 1;\n" READ8 READ8
+         "st.release.gpu.global.u32 [%m], 1;\n"
+         "L: ld.relaxed.gpu.global.u32 %r2, [%m+128];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra L;\n"
+         "st.global.u32 [%m+512], 2; //a\nbra E;\n"
+         "R: ld.acquire.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra R;\n"
+         "ld.global.u32 %r3, [%m+512]; //a\nst.relaxed.gpu.global.u32 [%m+128], 1;\nE:",
+         NULL},
+        {"a strong write finds it, too", 20, 1,
+         "@!%p1 bra R;\nst.global.u32 [%m+512], 1;\nst.release.gpu.global.u32 [%m], 1;\n"
+         "L: ld.acquire.gpu.global.u32 %r2, [%m+128];\nsetp.lt.u32 %p3, %r2, 18;\n@%p3 bra L;\n"
+         "red.relaxed.gpu.global.add.u32 [%m+512], 2; //a\nbra E;\n"
+         "R: ld.acquire.gpu.global.u32 %r2, [%m];\nsetp.eq.u32 %p3, %r2, 0;\n@%p3 bra R;\n"
+         "ld.global.u32 %r3, [%m+512]; //a\nsetp.eq.u32 %p3, %c, 17;\n"
+         "@!%p3 red.release.gpu.global.add.u32 [%m+128], 1;\nE:",
+         NULL},
+        {"whole lines, which 40 warps read", 1, 1024,
+         "setp.ne.u32 %p3, %r9, 31;\n@!%p3 bra W;\nbar.sync 1;\n"
+         "and.b32 %r4, %t, 31;\nmad.wide.u32 %d1, %r4, 4, %m;\nld.global.u32 %r3, [%d1+512]; //a\n"
+         "setp.eq.u32 %p4, %r9, 30;\n@%p4 bra E;\nbar.arrive 2, 992;\nbra E;\n"
+         "W: and.b32 %r4, %t, 31;\nmad.wide.u32 %d1, %r4, 4, %m;\nst.global.u32 [%d1+512], %t;\n"
+         "bar.sync 1;\nbar.sync 2, 992;\nst.global.u32 [%d1+512], %t; //a\nE:",
+         NULL},
+    };
+    each(rows, sizeof rows / sizeof *rows, EMU_CHECK_RACE);
+}
+
 Test(race, copies_are_done_when_waited_for)
 {
 #define COPY "cp.async.ca.shared.global [%s], [%g], 4;"
