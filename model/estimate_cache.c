@@ -60,6 +60,24 @@ static void put_code(struct buf *key, const struct emu_trace *t)
     }
 }
 
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* How many atomics the lines have that have any, wherever they are: on one word all wait for each other. */
+static void put_atomics(struct buf *key, const uint64_t *of_line)
+{
+    uint64_t some[TRACE_ATOMIC_BUCKETS];
+    size_t n = 0;
+    for (size_t i = 0; of_line && i < TRACE_ATOMIC_BUCKETS; i++)
+        if (of_line[i]) some[n++] = of_line[i];
+    qsort(some, n, sizeof *some, by_size);
+    put_u64(key, n);
+    put(key, some, n * sizeof *some);
+}
+
 /* All that alike launches have in common. */
 static void put_key(struct buf *key, const struct emu_counts *c)
 {
@@ -82,6 +100,7 @@ static void put_key(struct buf *key, const struct emu_counts *c)
     for (size_t i = 0; i < c->instruction_count; i++)
         put_u64(key, c->instructions[i].warp), put_u64(key, c->instructions[i].thread);
     put_code(key, t);
+    put_atomics(key, t->atomics);
     put_u64(key, t->instructions);
     put_u64(key, t->cta_count);
     put_u64(key, (uint64_t)(c->busy_waits != 0) << 2 | (uint64_t)t->cut << 1 | t->again);

@@ -6,7 +6,7 @@
  *
  * Solvers launch the same kernels hundreds of times. A launch takes the estimate of an earlier one if they agree in
  * kernel, grid, GPU and order, in how often each instruction was issued and by how many lanes, in the instructions of
- * each SM, and in all counts of accesses and caches. Addresses may still differ, and with them the conflicts of DRAM
+ * each SM, in all counts of accesses and caches, and in how many atomics the lines have. Addresses may still differ, and with them the conflicts of DRAM
  * channels and rows: that is a percent. The last 128 launches are kept. */
 #ifndef HEDDLE_MODEL_ESTIMATE_CACHE_H
 #define HEDDLE_MODEL_ESTIMATE_CACHE_H

@@ -291,6 +291,35 @@ Test(laws, launches_with_the_same_counts_take_the_same_time)
     kernel_free(&k);
 }
 
+/* As many atomics on one word, and on a line for each CTA: of the first each waits for the others. On an H200 the same
+ * kernels take 49 times as long (hot, word_1024_ctas and words_1024 of calibrate/data/h200-cycles.csv). */
+Test(laws, atomics_elsewhere_have_their_own_time)
+{
+    struct kernel k = kernel_new(".reg .u64 %a, %b; .reg .u32 %c, %n, %i; .reg .pred %p;"
+                                 "ld.param.u64 %a, [p]; ld.param.u32 %n, [q]; mov.u32 %i, 0;"
+                                 "mov.u32 %c, %ctaid.x; mul.wide.u32 %b, %c, %n;"
+                                 "add.u64 %a, %a, %b; L: red.global.add.u32 [%a], 1;"
+                                 "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 32; @%p bra L; ret;",
+                                 emu_gpu_find("v100"));
+    struct estimate_cache *all = estimate_cache_new();
+    double cycles_of[3];
+    for (uint32_t i = 0; i < 3; i++) { /* after the first, code is in the caches */
+        k.params[1] = i < 2 ? 256 : 0; /* bytes from CTA to CTA */
+        const struct emu_launch l = {.grid = {64, 1, 1},
+                                     .block = {32, 1, 1},
+                                     .params = k.params,
+                                     .params_size = sizeof k.params};
+        struct launch_estimate t;
+        cr_assert(
+            estimate_cache_get(all, emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts, &t));
+        cycles_of[i] = t.cycles;
+    }
+    cr_expect(cycles_of[2] > 4 * cycles_of[1], "%g on one word, %g on 64 lines", cycles_of[2],
+              cycles_of[1]);
+    estimate_cache_free(all);
+    kernel_free(&k);
+}
+
 /* Waits are no count, but widen the interval. */
 Test(laws, a_launch_that_waits_has_its_own_interval)
 {
