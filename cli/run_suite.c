@@ -32,9 +32,9 @@ char *workload_inputs(const struct suite_workload *w)
     struct buf text = {0};
     buf_puts(&text, "a workload is small, medium or large");
     if (*w->inputs) buf_printf(&text, ", '%s' also ", w->name);
-    const bool numbers = strchr(w->inputs, '=') != NULL;
     for (const char *c = w->inputs; *c; c++) {
-        if (numbers && *c == '|') buf_puts(&text, ":");
+        const size_t n = strcspn(c + 1, "|"); /* of the next word: numbers are joined by ':' */
+        if (*c == '|' && c[n] == '=') buf_puts(&text, ":");
         else buf_printf(&text, "%c%s", *c, *c == '=' ? "COUNT" : "");
     }
     return text.data;

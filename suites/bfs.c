@@ -242,10 +242,10 @@ void suite_run_bfs_sparse(struct suite_context *ctx)
 {
     enum { NODES = 65536, STEP = 2000, LEAST = 24000, MOST = 42000 };
     const uint32_t named = (uint32_t)suite_number(ctx, "edges"), one = named ? named : MOST;
-    struct search s = make(ctx, NODES, 2 * (suite_has_input(ctx) ? one : MOST));
+    const uint64_t graph = suite_number(ctx, "graph");
+    struct search s = make(ctx, NODES, 2 * (named ? named : MOST));
     struct suite_random r = suite_random(ctx->seed + 3);
-    if (suite_has_input(ctx)) {
-        const uint64_t graph = suite_number(ctx, "graph");
+    if (named || graph) {
         r.state ^= (graph ? graph : 1) << 32 | one;
         search_sparse(ctx, &s, one, suite_random_u64(&r));
     } else {

@@ -87,7 +87,10 @@ void suite_run_conv_filter(struct suite_context *ctx)
 {
     struct layer l = {64, 64, 14, 9, 18, 98}; /* a small one, unless the run names a layer */
     if (suite_has_input(ctx)) l = layers[suite_input(ctx)];
-    uint32_t images = (uint32_t)suite_pick(ctx, 1, 4, 16), pixels = l.side * l.side;
+    const size_t named = suite_number(ctx, "images");
+    if (named > 4096) suite_fail(ctx, "at most 4096 images, not %zu", named);
+    uint32_t images = (uint32_t)(named ? named : suite_pick(ctx, 1, 4, 16)),
+             pixels = l.side * l.side;
     const size_t weights = (size_t)l.filters * l.channels * l.taps;
     const unsigned ctas = l.sections * images * pixels / l.chunk;
     /* the host computes so many weights only, spread evenly */

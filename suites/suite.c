@@ -59,7 +59,7 @@ size_t suite_pick(const struct suite_context *ctx, size_t small, size_t medium, 
     return ctx->size == SUITE_SMALL ? small : ctx->size == SUITE_MEDIUM ? medium : large;
 }
 
-/* Where the words of a list that match begin, or NULL; `end` closes a word. */
+/* Where a word of a list begins, or NULL; `end` closes a word. */
 static const char *find_word(const char *list, char end, const char *word, size_t length)
 {
     for (const char *at = list; *at;) {
@@ -71,41 +71,43 @@ static const char *find_word(const char *list, char end, const char *word, size_
     return NULL;
 }
 
-/* The number behind "KEY=" in "KEY=NUMBER:KEY=NUMBER"; 0: there is none. */
-static size_t number_of(const char *input, const char *key)
+/* The part of an input ("cnv2_1:images=4") behind the ':' of this one; NULL: it is the last. */
+static const char *next_part(const char *part)
 {
-    const size_t n = strlen(key);
-    for (const char *at = input; at; at = strchr(at, ':')) {
-        at += *at == ':';
-        if (strncmp(at, key, n) == 0 && at[n] == '=') return strtoull(at + n + 1, NULL, 10);
-    }
-    return 0;
+    const char *colon = strchr(part, ':');
+    return colon ? colon + 1 : NULL;
 }
 
-/* KEY=NUMBER, once for each key that stands before its end. */
-static bool are_numbers(const struct suite_workload *w, const char *text)
+/* The part that begins with "KEY="; of a key of no length the one without '='. NULL: there is none. */
+static const char *find_part(const char *input, const char *key, size_t length)
+{
+    for (const char *at = input; at; at = next_part(at))
+        if (length ? strncmp(at, key, length) == 0 && at[length] == '='
+                   : at[strcspn(at, "=:")] != '=')
+            return at;
+    return NULL;
+}
+
+/* One name of the workload, or KEY=NUMBER, which stands before `end`, or neither. */
+static bool is_part(const struct suite_workload *w, const char *part, size_t length)
 {
     enum { MOST = 1 << 28 };
-    for (const char *at = text;; at++) {
-        const size_t key = strcspn(at, "=:");
-        char *end;
-        if (at[key] != '=' || !find_word(w->inputs, '|', at, key + 1)) return false;
-        for (const char *before = text; before < at; before = strchr(before, ':') + 1)
-            if (strncmp(before, at, key + 1) == 0) return false;
-        const unsigned long long n = strtoull(at + key + 1, &end, 10);
-        if (at[key + 1] < '0' || at[key + 1] > '9' || n < 1 || n > MOST) return false;
-        if (!*end) return true;
-        if (*end != ':') return false;
-        at = end;
-    }
+    char *end;
+    const size_t key = strcspn(part, "=:");
+    if (part[key] != '=') return length && find_word(w->inputs, '|', part, length);
+    const unsigned long long n = strtoull(part + key + 1, &end, 10);
+    return key && find_word(w->inputs, '|', part, key + 1) && part[key + 1] >= '0' &&
+           part[key + 1] <= '9' && n >= 1 && n <= MOST && end == part + length;
 }
 
 bool suite_input_read(const struct suite_workload *w, const char *text, struct suite_options *out)
 {
     if (suite_size_read(text, &out->size)) return true;
-    if (!*text) return false;
-    if (strchr(text, '=') ? !are_numbers(w, text) : !find_word(w->inputs, '|', text, strlen(text)))
-        return false;
+    for (const char *at = text; at; at = next_part(at)) {
+        const size_t key = strcspn(at, "=:");
+        if (!is_part(w, at, strcspn(at, ":"))) return false;
+        if (find_part(text, at, at[key] == '=' ? key : 0) != at) return false; /* a second one */
+    }
     out->input = text;
     return true;
 }
@@ -163,7 +165,9 @@ struct suite_run {
 
 size_t suite_number(const struct suite_context *ctx, const char *key)
 {
-    return number_of(ctx->run->options->input, key);
+    const size_t n = strlen(key);
+    const char *at = find_part(ctx->run->options->input, key, n);
+    return at ? strtoull(at + n + 1, NULL, 10) : 0;
 }
 
 size_t suite_count_of(const struct suite_context *ctx, size_t small, size_t medium, size_t large)
@@ -174,13 +178,14 @@ size_t suite_count_of(const struct suite_context *ctx, size_t small, size_t medi
 
 bool suite_has_input(const struct suite_context *ctx)
 {
-    return ctx->run->options->input != NULL;
+    return find_part(ctx->run->options->input, "", 0) != NULL;
 }
 
 size_t suite_input(const struct suite_context *ctx)
 {
-    const char *name = ctx->run->options->input, *all = ctx->run->workload->inputs;
-    const char *at = name ? find_word(all, '|', name, strlen(name)) : NULL;
+    const char *name = find_part(ctx->run->options->input, "", 0);
+    const char *all = ctx->run->workload->inputs;
+    const char *at = name ? find_word(all, '|', name, strcspn(name, ":")) : NULL;
     size_t i = 0;
     for (const char *c = all; at && c < at; c++) i += *c == '|';
     return i;

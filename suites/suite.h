@@ -31,7 +31,7 @@ struct suite_workload {
     const char *ptx; /* the kernel file: "reduce" for suites/ptx/reduce.ptx */
     void (*run)(struct suite_context *ctx);
     const char *
-        inputs; /* what suite_options.input may be: names with '|' between; "edges=|graph=": numbers; "": none */
+        inputs; /* of what suite_options.input may be made: names with '|' between; "edges=" wants a number; "": none */
     bool wants_graph; /* takes suite_options.graph */
 };
 
@@ -73,8 +73,8 @@ struct suite_result {
     double seconds;        /* of the host's wall clock, all in all */
 };
 
-/* Reads what stands behind "NAME:": a size, or an input of this workload ("cnv2_1", "n=4096", "edges=42000:graph=3").
- * Numbers are from 1 to 2^28, each at most once, in any sequence. The text stays the caller's. false: the workload has no
+/* Reads what stands behind "NAME:": a size, or an input of this workload: at most one of its names and numbers, in any
+ * sequence ("cnv2_1", "n=4096", "cnv2_1:images=16"). Numbers are from 1 to 2^28. The text stays the caller's. false: the workload has no
  * such input. */
 bool suite_input_read(const struct suite_workload *w, const char *text, struct suite_options *out);
 

@@ -70,7 +70,9 @@ Test(suites, named_inputs_pass, .timeout = 300)
                  {"conv_filter", "cnv4_2"},
                  {"pagerank", "coa"},
                  {"bfs_sparse", "edges=3000"},
-                 {"bfs_sparse", "graph=2:edges=41000"}};
+                 {"bfs_sparse", "graph=2:edges=41000"},
+                 {"conv_filter", "images=2"},
+                 {"conv_filter", "cnv4_1:images=2"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct suite_workload *w = suite_find(cases[i].workload);
         struct suite_options o = {.size = SUITE_SMALL, .seed = 3};
@@ -89,6 +91,11 @@ Test(suites, named_inputs_pass, .timeout = 300)
     cr_expect(!suite_input_read(suite_find("betweenness"), "1", &o));
     cr_expect(!suite_input_read(suite_find("betweenness"), "1k|2k", &o));
     cr_expect(!suite_input_read(suite_find("saxpy"), "n=4", &o));
+    static const char *const wrong_layers[] = {
+        "cnv2_1:cnv2_2", "images=1:cnv5_1", "cnv2_1:", "cnv2_1:small", ":cnv2_1", "images"};
+    for (size_t i = 0; i < sizeof wrong_layers / sizeof *wrong_layers; i++)
+        cr_expect(!suite_input_read(suite_find("conv_filter"), wrong_layers[i], &o), "%s",
+                  wrong_layers[i]);
     static const char *const wrong_graphs[] = {"edges",           "edges=1:",       ":edges=1",
                                                "edges=1:edges=2", "graph=1:small",  "nodes=10",
                                                "edges=1|2",       "edges=1:graph=0"};
