@@ -6,8 +6,9 @@
 /* One word a kernel file. The files lie where `make` runs. */
 /* clang-format off */
 #define FILES(X)                                                                                   \
-    X(aes) X(bank) X(bfs) X(blur) X(cloth) X(conv) X(coulomb) X(cycles) X(euler) X(hash)           \
-    X(histogram) X(hotspot) X(libor) X(litmus) X(mandelbrot) X(micro) X(micro_nested) X(nbody) X(order)         \
+    X(aes) X(bank) X(barnes_hut) X(bfs) X(blur) X(cloth) X(conv) X(coulomb) X(cycles) X(euler)     \
+    X(hash) X(histogram) X(hotspot) X(libor) X(litmus) X(mandelbrot) X(micro) X(micro_nested)      \
+    X(nbody) X(order)                                                                              \
     X(pathfinder) X(push) X(racey) X(reduce) X(saxpy) X(scan) X(scatter) X(sgemm) X(spmv)          \
     X(srad) X(stencil) X(sum) X(ticket) X(transpose)
 /* clang-format on */

@@ -42,3 +42,8 @@ void suite_run_sgemm_32(struct suite_context *ctx)
 {
     sgemm(ctx, "sgemm_32", suite_2d(32, 8), 32);
 }
+
+void suite_run_sgemm_naive(struct suite_context *ctx)
+{
+    sgemm(ctx, "sgemm_naive", suite_2d(16, 16), 16);
+}

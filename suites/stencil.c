@@ -67,3 +67,26 @@ void suite_run_stencil_3d(struct suite_context *ctx)
     int n = (int)suite_pick(ctx, 60, 120, 250);
     stencil(ctx, "stencil_3d", n, n + 1, n / 2, suite_pick(ctx, 4, 40, 45));
 }
+
+/* All steps in one launch: CTAs wait for their neighbours' flags. */
+void suite_run_stencil_flags(struct suite_context *ctx)
+{
+    int w = (int)suite_pick(ctx, 256, 1024, 1024), rows = (int)suite_pick(ctx, 8, 32, 64);
+    int ctas = (int)suite_pick(ctx, 13, 30, 30), steps = (int)suite_pick(ctx, 20, 60, 300);
+    int h = ctas * rows - rows / 2; /* the last one has fewer */
+    const size_t n = (size_t)w * (size_t)h, bytes = n * sizeof(float);
+    float c0 = 0.5F, c1 = 0.125F, *a = random_grid(ctx, n);
+    float *b = suite_host(ctx, float, n), *got = suite_host(ctx, float, n);
+    CUdeviceptr first = suite_upload(ctx, a, bytes), second = suite_alloc(ctx, bytes);
+    CUdeviceptr done = suite_alloc(ctx, (size_t)ctas * sizeof(uint32_t));
+    suite_launch(ctx, suite_kernel(ctx, "stencil_flags"), suite_1d((unsigned)ctas), suite_1d(256),
+                 0, &w, &h, &rows, &steps, &c0, &c1, &first, &second, &done);
+    for (int s = 0; s < steps; s++) {
+        step(w, h, 1, c0, c1, a, b);
+        float *swap = a;
+        a = b;
+        b = swap;
+    }
+    suite_read(ctx, got, steps % 2 ? second : first, bytes);
+    suite_verify_f32(ctx, "cell", got, a, n);
+}

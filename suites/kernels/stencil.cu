@@ -46,3 +46,39 @@ extern "C" __global__ void stencil_3d(int w, int h, int d, float c0, float c1, c
     }
     if (here) out[i + area] = above;
 }
+
+// All steps of the two-dimensional stencil in one launch: a CTA has `rows` rows, and waits at each step for the CTAs above
+// and below by flags, the steps that each has done. Step s reads grid s % 2 and writes the other one, which the neighbours
+// have read at step s - 1. All CTAs must be resident at once.
+extern "C" __global__ void stencil_flags(int w, int h, int rows, int steps, float c0, float c1, float *first,
+                                         float *second, volatile unsigned *done)
+{
+    int from = blockIdx.x * rows, to = min(from + rows, h);
+    for (int s = 0; s < steps; s++) {
+        const float *in = s % 2 ? second : first;
+        float *out = s % 2 ? first : second;
+        if (threadIdx.x == 0) {
+            if (blockIdx.x > 0)
+                while (done[blockIdx.x - 1] < s) {}
+            if (blockIdx.x + 1 < gridDim.x)
+                while (done[blockIdx.x + 1] < s) {}
+            __threadfence();
+        }
+        __syncthreads();
+        for (int y = from; y < to; y++)
+            for (int x = threadIdx.x; x < w; x += blockDim.x) {
+                int i = y * w + x;
+                if (x == 0 || y == 0 || x == w - 1 || y == h - 1) {
+                    out[i] = in[i];
+                    continue;
+                }
+                float sum = in[i - 1] + in[i + 1] + in[i - w] + in[i + w];
+                out[i] = fmaf(c1, sum, c0 * in[i]);
+            }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            done[blockIdx.x] = s + 1;
+        }
+    }
+}
