@@ -344,6 +344,12 @@ ifneq ($(HAS_MPI),)
 endif
 	@tests/bench/calibrate.sh $B/heddle
 
+# Kills while a sweep of 2,000 cells runs, of its processes and of the ranks of an MPI job, rank 0 and mpirun too.
+KILLS ?= 100
+.PHONY: chaos
+chaos: heddle $B/tests/run $(if $(HAS_MPI),mpi) ## kill a sweep and its ranks KILLS=100 times: every cell is there once
+	HEDDLE_KILLS=$(KILLS) $B/tests/run --filter 'sweep*/kills_lose_nothing_and_repeat_nothing'
+
 measured: all ## estimates of cycles against those of a detailed simulator and of a GPU; needs nvcc
 	tests/measured.sh ./heddle
 timing: heddle ## fit the timing model's numbers to measured cycles again (model/timing); needs nvcc

@@ -2,7 +2,7 @@
  * mpirun is missing the tests are skipped. Most cells are runs of a script that takes the place of heddle: it sleeps and
  * prints a result that follows from the seed.
  *
- * HEDDLE_KILLS=100 kills as often as that (8 without it). */
+ * HEDDLE_KILLS=100 kills as often as that (8 without it), with cells that take longer: `make chaos`. */
 #define _GNU_SOURCE
 #include "tests/support/command.h"
 
@@ -22,10 +22,24 @@ enum { MOST_RANKS = 64 };
 #define MPIRUN "mpirun --oversubscribe --allow-run-as-root "
 
 static bool is_here; /* heddle-mpi and mpirun */
+static char two_hosts[4200];
 
 static void shell(const char *command)
 {
     cr_assert_eq(system(command), 0, "%s", command);
+}
+
+/* The script that takes the place of heddle. */
+static void write_cell(const char *seconds)
+{
+    char script[300];
+    snprintf(script, sizeof script,
+             "#!/bin/sh\n"
+             "for a; do case $a in --seed=*) seed=${a#--seed=} ;; esac; done\n"
+             "sleep %s\n"
+             "printf '{\"read_back_digest\":\"0x%%016x\",\"launches\":[]}' $seed\n",
+             seconds);
+    command_write("heddle", script);
 }
 
 /* The folder gets heddle-mpi, and as `heddle` the script. */
@@ -33,16 +47,16 @@ static void enter(void)
 {
     char command[4200];
     const char *name = getenv("HEDDLE");
-    char *program = realpath(name ? name : "./heddle", NULL);
+    char *program = realpath(name ? name : "./heddle", NULL), *script;
+    cr_assert((script = realpath("tests/cli/two_hosts.sh", NULL)));
+    snprintf(two_hosts, sizeof two_hosts, "unshare -rnupf --mount-proc --kill-child sh '%s'", script);
+    free(script);
     command_enter();
     cr_assert(program);
     snprintf(command, sizeof command,
              "command -v mpirun >/dev/null && cp '%s-mpi' heddle-mpi 2>/dev/null", program);
     is_here = system(command) == 0;
-    command_write("heddle", "#!/bin/sh\n"
-                            "for a; do case $a in --seed=*) seed=${a#--seed=} ;; esac; done\n"
-                            "sleep 0.02\n"
-                            "printf '{\"read_back_digest\":\"0x%016x\",\"launches\":[]}' $seed\n");
+    write_cell("0.02");
     command_write("plan.yaml",
                   "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-2000\n");
     shell("chmod +x heddle");
@@ -266,8 +280,46 @@ Test(sweep_mpi, a_lost_rank_costs_nothing, .timeout = 120)
     expect_log(" cells run elsewhere");
 }
 
+/* One that stops again and again, each time for less than makes it a lost one, keeps its cells. */
+Test(sweep_mpi, a_slow_rank_keeps_its_cells, .timeout = 120)
+{
+    pid_t ranks[MOST_RANKS];
+    NEEDS_MPI();
+    command_write("plan.yaml",
+                  "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-100\n");
+    const pid_t job = start(MPIRUN "-n 3 ./heddle-mpi sweep plan.yaml");
+    wait_for_lines(job, 5);
+    cr_assert_eq(ranks_of(job, ranks), 3);
+    for (int i = 0; i < 6; i++) {
+        kill(ranks[2], i % 2 ? SIGCONT : SIGSTOP);
+        sleep_ms(200);
+    }
+    cr_expect_eq(finish(job), 6);
+    expect_each_once(100);
+    char *log = text_of("log");
+    cr_expect_null(strstr(log, "nothing from rank"), "%s", log);
+    free(log);
+}
+
+/* A host that the network loses: its cells run on the other one. */
+Test(sweep_mpi, an_unreachable_host_costs_nothing, .timeout = 120)
+{
+    NEEDS_MPI();
+    if (system("unshare -rnupf --mount-proc ip link add near type veth peer name far >/dev/null 2>&1") != 0) {
+        fputs("sweep_mpi: skipped, no network namespace or virtual cable can be made\n", stderr);
+        return;
+    }
+    command_write("plan.yaml",
+                  "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-100\n");
+    shell(two_hosts);
+    expect_each_once(100);
+    expect_log("nothing from rank 2 on 'far'");
+    expect_log("nothing from rank 3 on 'far'");
+    expect_log("100 of 100 cells, 0 failed");
+}
+
 /* Kills ranks at random, rank 0 and mpirun itself too, with and without recovery, until the sweep is complete. */
-Test(sweep_mpi, kills_lose_nothing_and_repeat_nothing, .timeout = 900)
+Test(sweep_mpi, kills_lose_nothing_and_repeat_nothing, .timeout = 3000)
 {
     enum { CELLS = 2000, RANKS = 6 };
     const char *most = getenv("HEDDLE_KILLS");
@@ -276,6 +328,7 @@ Test(sweep_mpi, kills_lose_nothing_and_repeat_nothing, .timeout = 900)
     pid_t ranks[MOST_RANKS];
     unsigned kills = 0, lines = 0;
     NEEDS_MPI();
+    if (limit > 20) write_cell("0.15"); /* else the cells come to an end before the kills */
     while (kills < limit) {
         const bool recovery = rng_below(&g, 2);
         const pid_t job = start(
