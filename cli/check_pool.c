@@ -5,26 +5,23 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 #include "cli/memory_file.h"
+#include "cli/processes.h"
 #include "cli/terminal.h"
 
 #include <math.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct worker {
-    pid_t pid; /* 0: free */
+    struct process process; /* of pid 0: free */
     struct check_row *row;
     struct check_run *run;
     struct check_task task;
-    double deadline; /* by now_is(); INFINITY: there is none */
-    bool late;       /* it was ended because of that */
 };
 
 struct pool {
@@ -36,56 +33,10 @@ struct pool {
     struct steps steps;
 };
 
-/* Of this file alone: a handler of signals has no other way to report. */
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-    if (signal != SIGCHLD) interrupted = 1;
-}
-
-/* Signals come only while await() sleeps, so that none is missed between a look and sleep. */
-static sigset_t outside;
-
-static void set_handlers(void (*handler)(int))
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGCHLD};
-    struct sigaction how = {.sa_handler = handler};
-    sigset_t ours;
-    sigemptyset(&how.sa_mask);
-    sigemptyset(&ours);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        sigaction(signals[i], &how, NULL);
-        sigaddset(&ours, signals[i]);
-    }
-    if (handler == SIG_DFL) sigprocmask(SIG_SETMASK, &outside, NULL);
-    else sigprocmask(SIG_BLOCK, &ours, &outside);
-}
-
 bool check_calm(void)
 {
-    set_handlers(SIG_DFL);
-    return interrupted != 0;
-}
-
-static double now_is(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* As waitpid; 0: there was an interrupt, or it is the deadline. */
-static pid_t await(pid_t pid, int *status, double deadline)
-{
-    enum { LONGEST = 3600 }; /* of one sleep */
-    for (;;) {
-        pid_t ended = waitpid(pid, status, WNOHANG);
-        const double left = fmin(deadline - now_is(), LONGEST);
-        if (ended || interrupted || left <= 0) return ended;
-        const struct timespec sleep = {(time_t)left, (long)(1e9 * (left - floor(left)))};
-        (void)ppoll(NULL, 0, &sleep, &outside);
-    }
+    process_signals_end();
+    return process_stop() != 0;
 }
 
 static bool begin(const struct check *c, struct worker *w)
@@ -94,21 +45,13 @@ static bool begin(const struct check *c, struct worker *w)
     if (w->task.events) run_log_ask(w->task.events, &w->task.log_task);
     if (w->task.events && w->task.fidelity) event_stream_want(w->task.events, EVENTS_FIDELITY);
     w->task.err = memfd_create("heddle-run", MFD_CLOEXEC);
-    (void)fflush(stdout);
-    (void)fflush(stderr);
-    w->pid = !w->task.events || w->task.err < 0 ? -1 : fork();
-    if (w->pid == 0) {
-        set_handlers(SIG_DFL);
+    if (w->task.events && w->task.err >= 0 &&
+        process_begin(&w->process, check_of_program(c), c->request.run_timeout))
         check_child(c, &w->task);
-    }
-    if (w->pid > 0 && check_of_program(c)) (void)setpgid(w->pid, w->pid);
-    w->deadline = c->request.run_timeout > 0 ? now_is() + c->request.run_timeout : INFINITY;
-    w->late = false;
-    if (w->pid > 0) return true;
+    if (w->process.pid) return true;
     event_stream_close(w->task.events);
     w->task.events = NULL;
     if (w->task.err >= 0) close(w->task.err);
-    w->pid = 0;
     return false;
 }
 
@@ -117,7 +60,6 @@ static void close_files(struct worker *w)
     event_stream_close(w->task.events);
     w->task.events = NULL;
     close(w->task.err);
-    w->pid = 0;
 }
 
 static void died(const struct check *c, const struct worker *w, int status)
@@ -159,18 +101,11 @@ static void late(const struct check *c, const struct worker *w)
 static void take(struct check *c, struct worker *w, int status)
 {
     const bool whole = check_run_read(c->arena, w->task.events, w->run);
-    if (w->late) late(c, w);
+    if (w->process.late) late(c, w);
     else if (check_of_program(c)) check_program_end(c, &w->task, w->run, status);
     else if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0) w->run->state = RUN_ENDED;
     else died(c, w, status);
     close_files(w);
-}
-
-/* With all that a program has started. */
-static void end(const struct check *c, pid_t pid)
-{
-    kill(check_of_program(c) ? -pid : pid, SIGKILL);
-    (void)waitpid(pid, NULL, 0);
 }
 
 /* ---- which run is next ---------------------------------------------------------------------------- */
@@ -211,9 +146,9 @@ static void progress(struct pool *p)
     steps_tell(&p->steps, p->ended, all);
 }
 
-static void stop(const struct check *c, struct worker *w)
+static void stop(struct worker *w)
 {
-    end(c, w->pid);
+    process_end(&w->process);
     if (w->run) w->run->state = RUN_WAITS;
     close_files(w);
 }
@@ -223,18 +158,11 @@ static void stop_needless(struct pool *p, bool all)
 {
     for (size_t i = 0; i < p->check->request.jobs; i++) {
         struct worker *w = &p->workers[i];
-        if (!w->pid) continue;
+        if (!w->process.pid) continue;
         const struct check_races *races = &p->check->races;
         const size_t number = (size_t)(w->run - (w->row ? w->row->runs : races->runs));
-        if (all || number >= (w->row ? w->row->wanted : races->wanted)) stop(p->check, w);
+        if (all || number >= (w->row ? w->row->wanted : races->wanted)) stop(w);
     }
-}
-
-static struct worker *of_process(struct pool *p, pid_t pid)
-{
-    for (size_t i = 0; i < p->check->request.jobs; i++)
-        if (p->workers[i].pid == pid) return &p->workers[i];
-    return NULL;
 }
 
 static bool fill(struct pool *p)
@@ -242,36 +170,42 @@ static bool fill(struct pool *p)
     bool any = false;
     for (size_t i = 0; i < p->check->request.jobs; i++) {
         struct worker *w = &p->workers[i];
-        if (!w->pid && next(p, w) && !begin(p->check, w)) {
+        if (!w->process.pid && next(p, w) && !begin(p->check, w)) {
             *w->run = (struct check_run){.state = RUN_DIED,
                                          .messages = "cannot start a process\n",
                                          .fault = {"", "", "", 0, 0, false}};
         }
-        any |= w->pid > 0;
+        any |= w->process.pid != 0;
     }
     return any;
 }
 
-static double next_deadline(const struct pool *p)
+/* Seconds until the first deadline, at most an hour. */
+static double time_left(const struct worker *w, size_t count)
 {
-    double first = INFINITY;
-    for (size_t i = 0; i < p->check->request.jobs; i++)
-        if (p->workers[i].pid) first = fmin(first, p->workers[i].deadline);
-    return first;
+    double first = process_now() + 3600;
+    for (size_t i = 0; i < count; i++)
+        if (w[i].process.pid) first = fmin(first, w[i].process.deadline);
+    return fmax(first - process_now(), 0);
 }
 
-/* One whose time is up, and it is ended; NULL: there is none. It may have ended by itself meanwhile. */
-static struct worker *overdue(struct pool *p, int *status)
+/* Takes one whose process has ended, or whose time was up; NULL: there is none. */
+static struct worker *ended(struct worker *w, size_t count, int *status)
 {
-    const double now = now_is();
-    for (size_t i = 0; i < p->check->request.jobs; i++) {
-        struct worker *w = &p->workers[i];
-        if (!w->pid || w->deadline > now) continue;
-        w->late = waitpid(w->pid, status, WNOHANG) == 0;
-        if (w->late) end(p->check, w->pid);
-        return w;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (w[i].process.pid && process_ended(&w[i].process, status)) return &w[i];
     return NULL;
+}
+
+/* The same, and sleeps until there is one; NULL: somebody asked for an end. Signals come only in sleep, so that none is
+ * missed between a look and sleep. */
+static struct worker *await(struct worker *w, size_t count, int *status)
+{
+    for (;;) {
+        struct worker *one = ended(w, count, status);
+        if (one || process_stop()) return one;
+        process_sleep(time_left(w, count));
+    }
 }
 
 void check_pool(struct check *c)
@@ -279,14 +213,11 @@ void check_pool(struct check *c)
     struct pool p = {.check = c};
     p.workers = arena_array(c->arena, struct worker, c->request.jobs);
     steps_begin(&p.steps, "runs");
-    set_handlers(interrupt);
-    while (!interrupted && fill(&p)) {
+    process_signals_begin();
+    while (!process_stop() && fill(&p)) {
         int status;
         progress(&p);
-        pid_t pid = await(-1, &status, next_deadline(&p));
-        struct worker *w = pid > 0        ? of_process(&p, pid)
-                           : !interrupted ? overdue(&p, &status)
-                                          : NULL;
+        struct worker *w = await(p.workers, c->request.jobs, &status);
         if (!w) continue;
         take(c, w, status);
         p.ended++;
@@ -295,28 +226,31 @@ void check_pool(struct check *c)
         else check_races_look(c);
         stop_needless(&p, false);
     }
-    c->interrupted = interrupted != 0;
+    c->interrupted = process_stop() != 0;
     stop_needless(&p, true);
     steps_end(&p.steps);
+}
+
+/* Waits until it has ended. false: not well, or somebody asked for an end. */
+static bool ends_well(struct worker *w)
+{
+    int status = SIGKILL;
+    if (!w->process.pid) return false;
+    if (!await(w, 1, &status)) process_end(&w->process);
+    close(w->task.err);
+    return !w->process.late && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 bool check_pair(const struct check *c, struct check_task *first, struct check_task *second)
 {
     struct worker w[2] = {{.task = *first}, {.task = *second}};
+    const bool together = c->request.jobs > 1;
     bool good = true;
     for (int i = 0; i < 2; i++) {
         good &= begin(c, &w[i]);
-        if (c->request.jobs > 1 && i == 0) continue;
-        for (int k = c->request.jobs > 1 ? 0 : i; k <= i; k++) {
-            int status = 0;
-            if (w[k].pid > 0 && await(w[k].pid, &status, w[k].deadline) != w[k].pid) {
-                end(c, w[k].pid);
-                status = SIGKILL;
-            }
-            good &= WIFEXITED(status) && WEXITSTATUS(status) == 0;
-            if (w[k].pid) close(w[k].task.err);
-        }
+        if (!together) good &= ends_well(&w[i]);
     }
+    for (int i = 0; i < 2 && together; i++) good &= ends_well(&w[i]);
     first->events = w[0].task.events;
     second->events = w[1].task.events;
     return good;

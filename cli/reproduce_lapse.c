@@ -4,12 +4,13 @@
 #include "cli/reproduce.h"
 
 #include "cli/cli.h"
+#include "cli/processes.h"
 
 #include "base/buf.h"
 #include "base/sha256.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -61,12 +62,12 @@ static void command_of(const struct reproduce *r, const struct reproduce_item *i
     snprintf(path + n, 5, ".svg");
 }
 
-/* What the command prints goes nowhere. An exit code, -1: it could not begin or a signal ended it. */
+/* What the command prints goes nowhere. An exit code, -1: it could not begin or a signal ended it, it or this program. */
 static int execute(const char *const *words)
 {
+    struct process p;
     int status;
-    const pid_t child = fork();
-    if (child == 0) {
+    if (process_begin(&p, true, 0)) {
         const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (nowhere >= 0) {
             (void)dup2(nowhere, STDOUT_FILENO);
@@ -75,10 +76,10 @@ static int execute(const char *const *words)
         execv("/proc/self/exe", (char *const *)(uintptr_t)words);
         _exit(127);
     }
-    if (child < 0) return -1;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    while (p.pid && !process_ended(&p, &status) && !process_stop()) process_sleep(1);
+    if (!p.pid && WIFEXITED(status)) return WEXITSTATUS(status);
+    process_end(&p);
+    return -1;
 }
 
 static void say_failed(const char *const *words, int status)
@@ -98,19 +99,27 @@ static const char *read_figure(struct reproduce *r, const char *path)
     return copy;
 }
 
+/* An exit code. */
+static int draw(struct reproduce *r, const struct reproduce_item *item, struct reproduce_lapse *l)
+{
+    const char *words[WORDS];
+    char interval[16], path[MOST_PATH];
+    command_of(r, item, l, words, interval, path);
+    if ((l->svg = read_figure(r, path))) return EXIT_FINE;
+    const int status = execute(words);
+    if (status == 0 && (l->svg = read_figure(r, path))) return EXIT_FINE;
+    if (process_stop()) return process_stop() == SIGINT ? EXIT_INTERRUPTED : SWEEP_AGAIN;
+    say_failed(words, status);
+    return EXIT_USAGE;
+}
+
 int reproduce_lapses_run(struct reproduce *r)
 {
+    int status = EXIT_FINE;
+    process_signals_begin();
     for (size_t i = 0; i < r->count; i++)
-        for (size_t k = 0; r->items[i].chosen && k < r->items[i].lapse_count; k++) {
-            struct reproduce_lapse *l = &r->items[i].lapses[k];
-            const char *words[WORDS];
-            char interval[16], path[MOST_PATH];
-            command_of(r, &r->items[i], l, words, interval, path);
-            if ((l->svg = read_figure(r, path))) continue;
-            const int status = execute(words);
-            if (status == 0 && (l->svg = read_figure(r, path))) continue;
-            say_failed(words, status);
-            return EXIT_USAGE;
-        }
-    return EXIT_FINE;
+        for (size_t k = 0; r->items[i].chosen && k < r->items[i].lapse_count && !status; k++)
+            status = draw(r, &r->items[i], &r->items[i].lapses[k]);
+    process_signals_end();
+    return status;
 }

@@ -141,7 +141,8 @@ struct sweep_run {
     size_t done, failed, from_cache, left;
     double saved; /* seconds that cells from the cache took */
 };
-/* Runs what is missing; an exit code: EXIT_FINE, 75 (EX_TEMPFAIL) after SIGTERM or SIGUSR1, EXIT_INTERRUPTED, EXIT_USAGE when the
+enum { SWEEP_AGAIN = 75 }; /* EX_TEMPFAIL of sysexits.h */
+/* Runs what is missing; an exit code: EXIT_FINE, SWEEP_AGAIN after SIGTERM or SIGUSR1, EXIT_INTERRUPTED, EXIT_USAGE when the
  * journal cannot be written. */
 int sweep_run(struct sweep_run *r);
 

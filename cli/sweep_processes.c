@@ -12,23 +12,21 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- one process ------------------------------------------------------------------------------ */
 
 struct slot {
-    pid_t pid; /* 0: free */
+    struct process process; /* of pid 0: free */
     const struct sweep_cell *cell;
-    bool estimates, late;
+    bool estimates;
     unsigned tries;
     int out; /* what it prints */
-    double began, deadline;
+    double began;
     struct sweep_record record;
 };
 
@@ -71,7 +69,6 @@ static void run_cell(const struct sweep_processes *r, const struct slot *s)
     }
     if (!t->is_program) argv[n++] = (char *)"--threads=1";
     for (size_t i = 0; i < words; i++) argv[n++] = t->words[i];
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int nowhere = open("/dev/null", O_RDWR);
     (void)dup2(nowhere, STDIN_FILENO);
     (void)dup2(s->out, STDOUT_FILENO);
@@ -80,39 +77,17 @@ static void run_cell(const struct sweep_processes *r, const struct slot *s)
     _exit(EXIT_USAGE);
 }
 
-/* In the child, where all signals are still blocked. A signal to the sweep's process group ends the sweep, no cell: what
- * came before the child had left the group is discarded. */
-static void leave_group(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGUSR1};
-    sigset_t none;
-    (void)setpgid(0, 0);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        (void)signal(signals[i], SIG_IGN); /* discards it */
-        (void)signal(signals[i], SIG_DFL);
-    }
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 static bool start(const struct sweep_processes *r, struct slot *s, const struct sweep_cell *c,
                   bool estimates)
 {
     const struct sweep_plan *p = r->plan;
     s->cell = c;
     s->estimates = estimates;
-    s->late = false;
     s->out = memfd_create("heddle-cell", MFD_CLOEXEC);
-    s->deadline = p->timeout > 0 ? sweep_now() + p->timeout : INFINITY;
-    (void)fflush(NULL);
-    s->pid = s->out < 0 ? -1 : fork();
-    if (s->pid == 0) {
-        leave_group();
-        run_cell(r, s);
-    }
-    if (s->pid > 0) return true;
-    if (s->out >= 0) close(s->out);
-    s->pid = 0;
+    if (s->out < 0) return false;
+    if (process_begin(&s->process, true, p->timeout)) run_cell(r, s);
+    if (s->process.pid) return true;
+    close(s->out);
     return false;
 }
 
@@ -192,7 +167,7 @@ static void reset_record(const struct processes *r, struct slot *s, double secon
     memcpy(s->record.id, s->cell->id, sizeof s->record.id);
     memcpy(s->record.key, s->cell->key, sizeof s->record.key);
     memcpy(s->record.host, r->host, sizeof s->record.host);
-    s->began = sweep_now();
+    s->began = process_now();
 }
 
 /* The process of a slot has ended. true: and so has its cell. */
@@ -200,24 +175,22 @@ static bool cell_ended(const struct processes *all, struct slot *s, int status)
 {
     const struct sweep_processes *with = &all->with;
     const struct sweep_plan *p = with->plan;
-    const bool ok = WIFEXITED(status) && !s->late;
-    const int exit = s->late ? EXIT_LIMIT : ok ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const bool late = s->process.late, ok = WIFEXITED(status) && !late;
+    const int exit = late ? EXIT_LIMIT : ok ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     struct sweep_record *x = &s->record;
-    (void)kill(-s->pid, SIGKILL); /* what it has started */
-    s->pid = 0;
     const bool read = take_output(with, s);
     x->exit = exit;
     /* A race that was looked for is a result. */
     x->failed = !read || (exit != EXIT_FINE &&
                           !(exit == EXIT_FAULT && p->measure & SWEEP_RACES && x->races));
-    x->seconds += sweep_now() - s->began;
-    if (x->failed && s->tries++ < p->repeat_failed && !sweep_stop()) {
+    x->seconds += process_now() - s->began;
+    if (x->failed && s->tries++ < p->repeat_failed && !process_stop()) {
         reset_record(all, s, x->seconds);
         if (start(with, s, s->cell, !(p->measure & SWEEP_DIGEST))) return false;
         x->failed = true;
     }
     if (!x->failed && !s->estimates && p->measure & SWEEP_ESTIMATE) {
-        s->began = sweep_now();
+        s->began = process_now();
         if (start(with, s, s->cell, true)) return false;
         x->failed = true;
     }
@@ -238,7 +211,7 @@ static const char *processes_begin(struct sweep_workers *w, const struct sweep_c
 {
     struct processes *p = of(w);
     struct slot *s = p->slots;
-    while (s->pid) s++;
+    while (s->process.pid) s++;
     s->cell = c;
     s->tries = 0;
     reset_record(p, s, 0);
@@ -254,13 +227,8 @@ static size_t look(struct processes *p, sweep_ended *ended, void *self)
     for (unsigned i = 0; i < p->with.jobs; i++) {
         struct slot *s = &p->slots[i];
         int status;
-        if (!s->pid) continue;
-        if (!s->late && sweep_now() > s->deadline) {
-            s->late = true;
-            (void)kill(-s->pid, SIGKILL);
-            (void)kill(s->pid, SIGKILL);
-        }
-        if (waitpid(s->pid, &status, WNOHANG) != s->pid || !cell_ended(p, s, status)) continue;
+        if (!s->process.pid || !process_ended(&s->process, &status)) continue;
+        if (!cell_ended(p, s, status)) continue; /* it goes on with another process */
         p->busy--;
         n++;
         ended(self, s->cell, &s->record);
@@ -272,7 +240,7 @@ static size_t look(struct processes *p, sweep_ended *ended, void *self)
 static void processes_wait(struct sweep_workers *w, double seconds, sweep_ended *ended, void *self)
 {
     if (look(of(w), ended, self)) return;
-    sweep_sleep(seconds);
+    process_sleep(seconds);
     (void)look(of(w), ended, self);
 }
 

@@ -8,12 +8,11 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { EXIT_AGAIN = 75 }; /* EX_TEMPFAIL of sysexits.h */
 
 /* ---- the cache -------------------------------------------------------------------------------- */
 
@@ -94,7 +93,7 @@ static struct sweep_cell *deal(struct dealing *d)
 static void tell(struct dealing *d, bool last)
 {
     const struct sweep_run *r = d->run;
-    const double now = sweep_now(), spent = now - d->began;
+    const double now = process_now(), spent = now - d->began;
     const bool line = isatty(STDERR_FILENO); /* one that is written again and again */
     if (r->quiet || (!last && now - d->shown < (line ? 0.5 : 10))) return;
     d->shown = now;
@@ -153,7 +152,7 @@ static void fill(struct dealing *d)
 {
     struct sweep_run *r = d->run;
     struct sweep_cell *c;
-    while (!sweep_stop() && !d->broken && d->workers->free_slots(d->workers) && (c = deal(d))) {
+    while (!process_stop() && !d->broken && d->workers->free_slots(d->workers) && (c = deal(d))) {
         struct sweep_record x;
         if (sweep_cached(r->cache, r->plan, c, &x)) {
             finish(d, c, &x, true);
@@ -190,7 +189,7 @@ static void deal_all(struct dealing *d)
 {
     struct sweep_workers *w = d->workers;
     bool drained = false;
-    while (!d->broken && !sweep_stop() && d->run->left) {
+    while (!d->broken && !process_stop() && d->run->left) {
         fill(d);
         if (!d->run->left) break;
         tell(d, false);
@@ -214,18 +213,18 @@ int sweep_run(struct sweep_run *r)
                         .last = arena_array(a, size_t, n),
                         .seconds = arena_array(a, double, n),
                         .finished = arena_array(a, size_t, n),
-                        .began = sweep_now(),
-                        .shown = sweep_now()};
-    sweep_signals_begin();
+                        .began = process_now(),
+                        .shown = process_now()};
+    process_signals_begin();
     find_targets(&d);
     for (size_t i = 0; i < r->count; i++) r->left += is_wanted(&r->cells[i]);
     deal_all(&d);
     tell(&d, true);
-    sweep_signals_end();
+    process_signals_end();
     d.workers->free(d.workers);
     free((void *)d.back);
     arena_free(a);
     if (d.broken) return EXIT_USAGE;
-    if (!sweep_stop()) return EXIT_FINE;
-    return sweep_stop() == SIGINT ? EXIT_INTERRUPTED : EXIT_AGAIN;
+    if (!process_stop()) return EXIT_FINE;
+    return process_stop() == SIGINT ? EXIT_INTERRUPTED : SWEEP_AGAIN;
 }

@@ -13,9 +13,8 @@
 #ifndef HEDDLE_CLI_SWEEP_WORKERS_H
 #define HEDDLE_CLI_SWEEP_WORKERS_H
 
+#include "cli/processes.h"
 #include "cli/sweep.h"
-
-#include <signal.h>
 
 /* A cell has ended. `x` NULL: it has not run, because its worker was lost or asked to stop; another may run it. */
 typedef void sweep_ended(void *self, const struct sweep_cell *c, const struct sweep_record *x);
@@ -47,17 +46,5 @@ struct sweep_processes {
 };
 /* The options are copied; what they point to must stay. */
 struct sweep_workers *sweep_processes(const struct sweep_processes *options);
-
-/* ---- signals ----------------------------------------------------------------------------------- */
-
-/* Between these two calls SIGINT, SIGTERM, SIGUSR1 and SIGCHLD arrive in sweep_sleep() alone. They nest. */
-void sweep_signals_begin(void);
-void sweep_signals_end(void);
-/* The signal that asked for an end: SIGINT, SIGTERM or SIGUSR1; 0: none did. */
-int sweep_stop(void);
-/* Sleeps until a signal comes, at most so long. */
-void sweep_sleep(double seconds);
-/* Seconds of the host's monotonic clock. */
-double sweep_now(void);
 
 #endif

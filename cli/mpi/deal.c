@@ -177,7 +177,7 @@ static void lose(struct ranks *r, int rank, sweep_ended *ended, void *self)
 
 static void look_after(struct ranks *r, sweep_ended *ended, void *self)
 {
-    const double now = sweep_now();
+    const double now = process_now();
     for (int i = 1; i < r->size; i++) {
         struct rank *x = &r->list[i];
         silence_grow(&x->silence, now);
@@ -193,13 +193,13 @@ static void ranks_wait(struct sweep_workers *w, double seconds, sweep_ended *end
 {
     struct ranks *r = of(w);
     struct rank_message m;
-    const double end = sweep_now() + seconds;
+    const double end = process_now() + seconds;
     double pause = 50e-6;
-    const int stop = sweep_stop();
+    const int stop = process_stop();
     look_after(r, ended, self);
-    for (bool any = false; !any && sweep_stop() == stop && sweep_now() < end;) {
+    for (bool any = false; !any && process_stop() == stop && process_now() < end;) {
         for (int from; (from = rank_receive(&m)) >= 0; any = true) take(r, from, &m, ended, self);
-        if (!any) sweep_sleep(pause);
+        if (!any) process_sleep(pause);
         if (pause < 2e-3) pause *= 2;
     }
 }
@@ -253,7 +253,7 @@ struct sweep_workers *ranks_deal(const struct sweep_cell *cells, size_t count,
                         .count = count,
                         .jobs = jobs,
                         .lost_after = lost_after,
-                        .said = sweep_now()};
+                        .said = process_now()};
     (void)MPI_Comm_size(MPI_COMM_WORLD, &r->size);
     r->at = calloc(count + 1, sizeof *r->at);
     r->list = calloc((size_t)r->size, sizeof *r->list);

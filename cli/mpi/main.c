@@ -80,7 +80,7 @@ static int work(struct job *j)
 
 static int run(struct job *j)
 {
-    sweep_signals_begin(); /* the threads of MPI inherit what is blocked */
+    process_signals_begin(); /* the threads of MPI inherit what is blocked */
     /* Ranks sleep while there is nothing to do. On a host with fewer cores than ranks Open MPI would also give the core
      * away in each look for messages. */
     (void)setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);

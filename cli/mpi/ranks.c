@@ -88,8 +88,8 @@ void rank_send(int to, const struct rank_message *m)
 
 void ranks_flush(double seconds)
 {
-    const double end = sweep_now() + seconds;
-    while (forget_arrived() && sweep_now() < end) sweep_sleep(1e-3);
+    const double end = process_now() + seconds;
+    while (forget_arrived() && process_now() < end) process_sleep(1e-3);
 }
 
 int rank_receive(struct rank_message *m)

@@ -98,7 +98,7 @@ static void start(struct work *w, const struct rank_message *m,
 
 static void look_after(struct work *w)
 {
-    const double now = sweep_now();
+    const double now = process_now();
     silence_grow(&w->silence, now);
     if (w->silence.seconds > w->lost_after) {
         w->over = true;
@@ -134,7 +134,7 @@ int ranks_work(int (*read)(void *self, struct sweep_plan **plan), void *self, co
         if (w.pause < LONGEST) w.pause *= 2;
         if (w.processes && w.processes->busy(w.processes))
             w.processes->wait(w.processes, pause, answer, &w);
-        else sweep_sleep(pause);
+        else process_sleep(pause);
     }
     if (w.processes) w.processes->free(w.processes);
     while (w.first) {

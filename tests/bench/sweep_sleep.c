@@ -29,7 +29,7 @@ static size_t busy(struct sweep_workers *w)
 static const char *begin(struct sweep_workers *w, const struct sweep_cell *c)
 {
     of(w)->cell = c;
-    of(w)->end = sweep_now() + of(w)->seconds;
+    of(w)->end = process_now() + of(w)->seconds;
     return NULL;
 }
 
@@ -37,10 +37,10 @@ static void wait(struct sweep_workers *w, double seconds, sweep_ended *ended, vo
 {
     struct sleeper *s = of(w);
     struct sweep_record x = {.seconds = s->seconds, .digest = "1", .host = "bench"};
-    const double left = s->end - sweep_now();
+    const double left = s->end - process_now();
     const struct sweep_cell *c = s->cell;
-    if (left > 0) sweep_sleep(left < seconds ? left : seconds);
-    if (!c || sweep_now() < s->end) return;
+    if (left > 0) process_sleep(left < seconds ? left : seconds);
+    if (!c || process_now() < s->end) return;
     memcpy(x.id, c->id, sizeof x.id);
     memcpy(x.key, c->key, sizeof x.key);
     s->cell = NULL;
