@@ -23,8 +23,9 @@ enum reproduce_measure {
 };
 
 struct reproduce_target {
-    const char *name; /* as in the paper's figure: "BFSr" */
-    uint32_t target;  /* of the plan */
+    const char *name;       /* as in the paper's figure: "BFSr" */
+    const uint32_t *inputs; /* targets of the plan; of several, numbers are the mean */
+    uint32_t input_count;   /* at least 1 */
 };
 
 struct reproduce_order {
@@ -123,9 +124,10 @@ void reproduce_cells_free(struct reproduce *r);
 /* Makes the time lapses of the chosen items that the folder does not have yet, and reads all. EXIT_USAGE after a message
  * that names the command that failed. */
 int reproduce_lapses_run(struct reproduce *r);
-/* What was measured in a run; NULL: it failed. */
+/* What was measured in a run of one of a target's inputs; NULL: it failed. */
 const struct json_t *reproduce_numbers(const struct reproduce *r, const struct reproduce_item *i,
-                                       uint32_t target, uint32_t order, uint64_t seed);
+                                       uint32_t target, uint32_t input, uint32_t order,
+                                       uint64_t seed);
 
 /* ---- formulas ------------------------------------------------------------------------------------ */
 

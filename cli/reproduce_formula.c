@@ -109,47 +109,60 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double number(const struct formula *f, const char *name, uint32_t target,
-                     const struct reproduce_order *o, uint32_t order, uint64_t seed)
+static double number(const struct formula *f, const char *name, uint32_t target, uint32_t input,
+                     uint32_t order, uint64_t seed)
 {
-    (void)o;
-    const json_t *x = reproduce_numbers(f->r, f->item, target, order, seed);
+    const json_t *x = reproduce_numbers(f->r, f->item, target, input, order, seed);
     return x ? json_number_value(json_object_get(x, name)) : NAN;
 }
 
-static double median(const struct formula *f, const char *name, uint32_t target, uint32_t order)
+static double median(const struct formula *f, const char *name, uint32_t target, uint32_t input,
+                     uint32_t order)
 {
     const struct reproduce_order *o = &f->item->orders[order];
     double all[MOST_SEEDS];
     const size_t n = o->seed_count < MOST_SEEDS ? o->seed_count : MOST_SEEDS;
     if (f->seed != REPRODUCE_MEDIAN && n > 1)
-        return number(f, name, target, o, order, o->seeds[f->seed % n]);
+        return number(f, name, target, input, order, o->seeds[f->seed % n]);
     for (size_t i = 0; i < n; i++) {
-        all[i] = number(f, name, target, o, order, o->seeds[i]);
+        all[i] = number(f, name, target, input, order, o->seeds[i]);
         if (isnan(all[i])) return NAN;
     }
     qsort(all, n, sizeof *all, by_value);
     return n % 2 ? all[n / 2] : (all[n / 2 - 1] + all[n / 2]) / 2;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* How many different digests the seeds gave. */
-static double results(const struct formula *f, uint32_t target, uint32_t order)
+static double results(const struct formula *f, uint32_t target, uint32_t input, uint32_t order)
 {
     const struct reproduce_order *o = &f->item->orders[order];
-    double different = 0;
-    for (size_t i = 0; i < o->seed_count; i++) {
-        const json_t *x = reproduce_numbers(f->r, f->item, target, order, o->seeds[i]);
-        const char *digest = x ? json_string_value(json_object_get(x, "digest")) : NULL;
-        bool is_new = true;
-        if (!digest) return NAN;
-        for (size_t k = 0; k < i && is_new; k++)
-            is_new = strcmp(digest,
-                            json_string_value(json_object_get(
-                                reproduce_numbers(f->r, f->item, target, order, o->seeds[k]),
-                                "digest"))) != 0;
-        different += is_new;
+    const char *all[MOST_SEEDS];
+    const size_t n = o->seed_count < MOST_SEEDS ? o->seed_count : MOST_SEEDS;
+    double different = n > 0;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *x = reproduce_numbers(f->r, f->item, target, input, order, o->seeds[i]);
+        all[i] = x ? json_string_value(json_object_get(x, "digest")) : NULL;
+        if (!all[i]) return NAN;
     }
+    qsort((void *)all, n, sizeof *all, by_text);
+    for (size_t i = 1; i < n; i++) different += strcmp(all[i - 1], all[i]) != 0;
     return different;
+}
+
+/* A number of a target: the mean over its inputs. */
+static double of_target(const struct formula *f, const char *name, uint32_t target, uint32_t order)
+{
+    const uint32_t n = f->item->targets[target].input_count;
+    const bool of_results = strcmp(name, "results") == 0;
+    double all = 0;
+    for (uint32_t i = 0; i < n; i++)
+        all += of_results ? results(f, target, i, order) : median(f, name, target, i, order);
+    return all / n;
 }
 
 static uint32_t find_order(const struct reproduce_item *i, const char *name)
@@ -186,8 +199,7 @@ static double metric(struct formula *f, const char *name, uint32_t from)
     if (target == REPRODUCE_NO_TARGET)
         return fail(f, from, "of which target? mean(...) takes all, NAME@ORDER[TARGET] one");
     if (!f->r) return 1;
-    return strcmp(name, "results") == 0 ? results(f, target, order)
-                                        : median(f, name, target, order);
+    return of_target(f, name, target, order);
 }
 
 /* ---- functions ------------------------------------------------------------------------------------ */

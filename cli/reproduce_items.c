@@ -49,14 +49,26 @@ static int key_among(struct diags *d, const struct yaml *v, const char *const *k
 
 /* ---- what runs -------------------------------------------------------------------------------------- */
 
-/* The place of a target in the plan, which has each once. */
-static bool plan_target(struct reproduce *r, struct diags *d, struct piece text, uint32_t *out)
+/* Adds the targets of a text, of which the plan has each once, to those of an item's target. */
+static bool plan_targets(struct reproduce *r, struct diags *d, struct piece text,
+                         struct reproduce_target *t)
 {
-    struct sweep_plan *p = &r->plan;
-    const char *name = arena_copy(r->arena, text.text, text.length);
-    for (*out = 0; *out < p->target_count; ++*out)
-        if (strcmp(p->targets[*out].name, name) == 0) return true;
-    return sweep_plan_target(p, d, text, false);
+    struct sweep_plan more = {.arena = r->arena};
+    if (!sweep_plan_target(&more, d, text, false)) return false;
+    uint32_t *inputs = arena_array(r->arena, uint32_t, t->input_count + more.target_count);
+    if (t->input_count) memcpy(inputs, t->inputs, t->input_count * sizeof *inputs);
+    t->inputs = inputs;
+    for (size_t i = 0; i < more.target_count; i++) {
+        struct sweep_plan *p = &r->plan;
+        uint32_t k = 0;
+        while (k < p->target_count && strcmp(p->targets[k].name, more.targets[i].name) != 0) k++;
+        if (k == p->target_count && !sweep_plan_add(p, &more.targets[i])) {
+            diag_error(d, text.at, text.length, "the list has too many targets");
+            return false;
+        }
+        inputs[t->input_count++] = k;
+    }
+    return true;
 }
 
 static bool plan_order(struct reproduce *r, struct diags *d, struct piece text, uint32_t *out)
@@ -96,7 +108,7 @@ static bool read_targets(struct reproduce *r, struct diags *d, struct reproduce_
         struct reproduce_target *t = &item->targets[item->target_count++];
         t->name = key_of(r, v);
         if (!wants(d, v, YAML_SCALAR, "a target is suite:WORKLOAD") ||
-            !plan_target(r, d, v->text, &t->target))
+            !plan_targets(r, d, v->text, t))
             return false;
     }
     return true;

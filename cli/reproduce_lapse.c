@@ -40,7 +40,7 @@ static void command_of(const struct reproduce *r, const struct reproduce_item *i
     snprintf(interval, 16, "%u", l->interval);
     const char *const command[] = {"heddle",
                                    "report",
-                                   r->plan.targets[i->targets[l->target].target].name,
+                                   r->plan.targets[*i->targets[l->target].inputs].name,
                                    "--gpu",
                                    r->plan.gpus[i->gpu],
                                    "--order",

@@ -97,10 +97,11 @@ static const char **names_of(const struct reproduce *r, const struct reproduce_i
     json_t *x;
     *count = 0;
     for (uint32_t t = 0; t < i->target_count; t++)
-        for (uint32_t o = 0; o < i->order_count; o++)
-            for (size_t s = 0; s < i->orders[o].seed_count; s++)
-                json_object_update_missing(
-                    all, (json_t *)reproduce_numbers(r, i, t, o, i->orders[o].seeds[s]));
+        for (uint32_t k = 0; k < i->targets[t].input_count; k++)
+            for (uint32_t o = 0; o < i->order_count; o++)
+                for (size_t s = 0; s < i->orders[o].seed_count; s++)
+                    json_object_update_missing(
+                        all, (json_t *)reproduce_numbers(r, i, t, k, o, i->orders[o].seeds[s]));
     const char **names = calloc(json_object_size(all) + 1, sizeof *names);
     if (!names) abort();
     json_object_foreach(all, name, x)
@@ -114,12 +115,13 @@ static const char **names_of(const struct reproduce *r, const struct reproduce_i
 }
 
 static void data_row(const struct reproduce *r, const struct reproduce_item *i, uint32_t t,
-                     uint32_t o, size_t s, const char **names, size_t n, struct buf *b)
+                     uint32_t input, uint32_t o, size_t s, const char **names, size_t n,
+                     struct buf *b)
 {
     const struct sweep_plan *p = &r->plan;
-    const json_t *x = reproduce_numbers(r, i, t, o, i->orders[o].seeds[s]);
+    const json_t *x = reproduce_numbers(r, i, t, input, o, i->orders[o].seeds[s]);
     put_csv(b, i->targets[t].name);
-    buf_printf(b, ",%s,%s,%" PRIu64 ",%s", p->targets[i->targets[t].target].name,
+    buf_printf(b, ",%s,%s,%" PRIu64 ",%s", p->targets[i->targets[t].inputs[input]].name,
                p->orders[i->orders[o].order], i->orders[o].seeds[s], p->gpus[i->gpu]);
     for (size_t k = 0; k < n; k++) {
         const json_t *v = json_object_get(x, names[k]);
@@ -139,9 +141,10 @@ static bool write_data(const struct reproduce *r, const struct reproduce_item *i
     for (size_t k = 0; k < n; k++) buf_printf(&b, ",%s", names[k]);
     buf_putc(&b, '\n');
     for (uint32_t t = 0; t < i->target_count; t++)
-        for (uint32_t o = 0; o < i->order_count; o++)
-            for (size_t s = 0; s < i->orders[o].seed_count; s++)
-                data_row(r, i, t, o, s, names, n, &b);
+        for (uint32_t k = 0; k < i->targets[t].input_count; k++)
+            for (uint32_t o = 0; o < i->order_count; o++)
+                for (size_t s = 0; s < i->orders[o].seed_count; s++)
+                    data_row(r, i, t, k, o, s, names, n, &b);
     const bool ok = write_text(r, "data", i->id, ".csv", &b);
     for (size_t k = 0; k < n; k++) free((char *)names[k]);
     free(names);
@@ -206,10 +209,12 @@ static void put_targets(const struct reproduce *r, const struct reproduce_item *
     if (!i->target_count) return;
     buf_printf(b, "GPU: %s. Workloads: ", r->plan.gpus[i->gpu]);
     for (size_t t = 0; t < i->target_count; t++) {
-        const char *name = r->plan.targets[i->targets[t].target].name;
-        chart_escape(b, i->targets[t].name);
-        buf_printf(b, " is %s%s", strncmp(name, "suite:", 6) == 0 ? name + 6 : name,
-                   t + 1 < i->target_count ? ", " : ".\n");
+        const struct reproduce_target *x = &i->targets[t];
+        const char *name = r->plan.targets[*x->inputs].name;
+        chart_escape(b, x->name);
+        buf_printf(b, " is %s", strncmp(name, "suite:", 6) == 0 ? name + 6 : name);
+        if (x->input_count > 1) buf_printf(b, " and %u more", x->input_count - 1);
+        buf_puts(b, t + 1 < i->target_count ? ", " : ".\n");
     }
 }
 

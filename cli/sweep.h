@@ -52,7 +52,10 @@ struct sweep_plan {
 
 /* Reads a YAML plan; its errors are in the diags. */
 bool sweep_plan_read(struct sweep_plan *p, struct diags *d, bool programs);
-/* From the command line: each text is as in a plan; false after an error in the diags. */
+/* Adds a target, whose memory must stay. false: the plan has as many as it can have. */
+bool sweep_plan_add(struct sweep_plan *p, const struct sweep_target *t);
+/* From the command line: each text is as in a plan; false after an error in the diags. In a workload or an order {A,B} stands
+ * for either. */
 bool sweep_plan_target(struct sweep_plan *p, struct diags *d, struct piece text, bool programs);
 bool sweep_plan_orders(struct sweep_plan *p, struct diags *d, struct piece text);
 bool sweep_plan_seeds(struct sweep_plan *p, struct diags *d, struct piece text);

@@ -55,6 +55,19 @@ static bool check_workload(struct diags *d, struct piece t)
     return true;
 }
 
+bool sweep_plan_add(struct sweep_plan *p, const struct sweep_target *t)
+{
+    const size_t n = p->target_count;
+    if (n == MOST_TARGETS) return false;
+    if (!(n & (n - 1))) { /* 0 or a power of two: it is full */
+        struct sweep_target *more = arena_array(p->arena, struct sweep_target, n ? 2 * n : 1);
+        if (n) memcpy(more, p->targets, n * sizeof *more);
+        p->targets = more;
+    }
+    p->targets[p->target_count++] = *t;
+    return true;
+}
+
 static bool add_target(struct sweep_plan *p, struct diags *d, struct piece first, char **words,
                        size_t count, bool programs)
 {
@@ -72,19 +85,15 @@ static bool add_target(struct sweep_plan *p, struct diags *d, struct piece first
                    words[0]);
         return false;
     }
-    if (p->target_count == MOST_TARGETS) {
-        diag_error(d, first.at, first.length, "a plan has at most %d targets", MOST_TARGETS);
-        return false;
-    }
     for (size_t i = 0; i < count; i++) buf_printf(&name, "%s%s", i ? " " : "", words[i]);
     t.name = arena_copy(p->arena, name.data, name.size);
     buf_free(&name);
-    if (!p->targets) p->targets = arena_array(p->arena, struct sweep_target, MOST_TARGETS);
-    p->targets[p->target_count++] = t;
-    return true;
+    if (sweep_plan_add(p, &t)) return true;
+    diag_error(d, first.at, first.length, "a plan has at most %d targets", MOST_TARGETS);
+    return false;
 }
 
-bool sweep_plan_target(struct sweep_plan *p, struct diags *d, struct piece text, bool programs)
+static bool add_name(struct sweep_plan *p, struct diags *d, struct piece text, bool programs)
 {
     char **words = arena_array(p->arena, char *, 2);
     words[0] = arena_copy(p->arena, text.text, text.length);
@@ -193,6 +202,19 @@ static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
 bool sweep_plan_orders(struct sweep_plan *p, struct diags *d, struct piece text)
 {
     return expand(p, d, arena_copy(p->arena, text.text, text.length), NULL, text, add_order);
+}
+
+/* A workload without placeholders; errors stand where the text of the plan does. */
+static bool add_workload(struct sweep_plan *p, struct diags *d, const char *text,
+                         struct piece where)
+{
+    return add_name(p, d, (struct piece){text, (uint32_t)strlen(text), where.at}, true);
+}
+
+bool sweep_plan_target(struct sweep_plan *p, struct diags *d, struct piece text, bool programs)
+{
+    if (run_target_kind(text) != TARGET_SUITE) return add_name(p, d, text, programs);
+    return expand(p, d, arena_copy(p->arena, text.text, text.length), NULL, text, add_workload);
 }
 
 /* ---- seeds and GPUs --------------------------------------------------------------------------- */
@@ -330,19 +352,12 @@ static bool read_limits(struct sweep_plan *p, struct diags *d, const struct yaml
     return true;
 }
 
-/* A workload whose placeholders have been replaced; errors stand where the text of the plan does. */
-static bool add_workload(struct sweep_plan *p, struct diags *d, const char *text,
-                         struct piece where)
-{
-    return sweep_plan_target(p, d, (struct piece){text, (uint32_t)strlen(text), where.at}, true);
-}
-
 /* Placeholders stand in workloads alone: names of files may have braces. */
 static bool read_target(struct sweep_plan *p, struct diags *d, const struct yaml *v,
                         const struct placeholders *all, bool programs)
 {
     if (v->kind == YAML_MAP) return read_target_map(p, d, v, programs);
-    if (run_target_kind(v->text) != TARGET_SUITE) return sweep_plan_target(p, d, v->text, programs);
+    if (run_target_kind(v->text) != TARGET_SUITE) return add_name(p, d, v->text, programs);
     return expand(p, d, arena_copy(p->arena, v->text.text, v->text.length), all, v->text,
                   add_workload);
 }
@@ -448,7 +463,7 @@ static const struct {
      "sweep: figure-1-1\ntargets: ['suite:bfs_sparse:edges={edges}:graph={graph}']\n"
      "vary: {edges: [24000, 26000, 28000, 30000, 32000, 34000, 36000, 38000, 40000, 42000],\n"
      "  graph: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}\n"
-     "orders: [random, gpudet]\nseeds: 1-500\ngpus: [gtx480]\nmeasure: [digest]\n"},
+     "orders: ['random:strategy=uniform:model=sc', gpudet]\nseeds: 1-500\ngpus: [gtx480]\nmeasure: [digest]\n"},
 };
 
 const char *sweep_plan_built_in(const char *name, const char **near)

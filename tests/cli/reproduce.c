@@ -119,6 +119,40 @@ Test(reproduce, formulas_read_what_runs_counted, .timeout = 120)
     buf_free(&out);
 }
 
+/* sum_atomic adds each of n numbers by one reduction: 64 and 256, in the mean 160, and a result for each n. */
+Test(reproduce, a_target_of_several_inputs_is_their_mean, .timeout = 120)
+{
+    static const char list[] =
+        "items:\n- id: %s\n  gpu: gtx480\n  measure: %s\n"
+        "  targets: {sum: 'suite:sum_atomic:n={64,256}', one: 'suite:sum_atomic:n=64'}\n"
+        "  orders: {native: native, gpudet: {order: gpudet, seeds: 1-3}}\n"
+        "  figure: {unit: x, series: {a: '%s'}}\n"
+        "  claims: {both: {says: x, paper: %s, kind: exact, value: '%s'}}\n";
+    char text[1000];
+    struct buf out = {0};
+    snprintf(text, sizeof text, list, "a", "counts", "atomics.distinct_words@native", "160",
+             "memory.global.atomic.thread@native[sum]");
+    command_write("list.yaml", text);
+    cr_expect_eq(run("--items list.yaml -o out", &out), 0, "%s", out.data);
+    cr_expect(strstr(out.data, "1 of 1 claims: yes"), "%s", out.data);
+    char *data = file_text("out/data/a.csv");
+    cr_expect(strstr(data, "\n\"sum\",suite:sum_atomic:n=64,native,1,gtx480,"), "%s", data);
+    cr_expect(strstr(data, "\n\"sum\",suite:sum_atomic:n=256,gpudet,3,gtx480,"), "%s", data);
+    free(data);
+    char *page = file_text("out/claims.md");
+    cr_expect(strstr(page, "sum is sum_atomic:n=64 and 1 more, one is sum_atomic:n=64."), "%s",
+              page);
+    free(page);
+    snprintf(text, sizeof text, list, "b", "digest", "results@gpudet", "1", "results@gpudet[sum]");
+    command_write("list.yaml", text);
+    cr_expect_eq(run("--items list.yaml -o out", &out), 0, "%s", out.data);
+    cr_expect(strstr(out.data, "1 of 1 claims: yes"), "%s", out.data);
+    data = file_text("out/data/b.csv");
+    cr_expect(strstr(data, ",digest\n") && strstr(data, ",gtx480,0x"), "%s", data);
+    free(data);
+    buf_free(&out);
+}
+
 Test(reproduce, errors_name_the_place_and_the_nearest, .timeout = 120)
 {
     struct buf out = {0};

@@ -49,7 +49,8 @@ static void enter(void)
     const char *name = getenv("HEDDLE");
     char *program = realpath(name ? name : "./heddle", NULL), *script;
     cr_assert((script = realpath("tests/cli/two_hosts.sh", NULL)));
-    snprintf(two_hosts, sizeof two_hosts, "unshare -rnupf --mount-proc --kill-child sh '%s'", script);
+    snprintf(two_hosts, sizeof two_hosts, "unshare -rnupf --mount-proc --kill-child sh '%s'",
+             script);
     free(script);
     command_enter();
     cr_assert(program);
@@ -305,7 +306,9 @@ Test(sweep_mpi, a_slow_rank_keeps_its_cells, .timeout = 120)
 Test(sweep_mpi, an_unreachable_host_costs_nothing, .timeout = 120)
 {
     NEEDS_MPI();
-    if (system("unshare -rnupf --mount-proc ip link add near type veth peer name far >/dev/null 2>&1") != 0) {
+    if (system(
+            "unshare -rnupf --mount-proc ip link add near type veth peer name far >/dev/null 2>&1") !=
+        0) {
         fputs("sweep_mpi: skipped, no network namespace or virtual cable can be made\n", stderr);
         return;
     }
