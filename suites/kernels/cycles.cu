@@ -87,8 +87,9 @@ CHAIN_U64(cycles_divide_u64, "div.u64 %0, %1, %0; add.u64 %0, %0, %2;\n")
 CHAIN_F32(cycles_add_f32, "add.rn.f32 %0, %0, %1;\n")
 CHAIN_F32(cycles_mul_f32, "mul.rn.f32 %0, %0, %1;\n")
 CHAIN_F32(cycles_fma_f32, "fma.rn.f32 %0, %0, %1, %2;\n")
+CHAIN_F32(cycles_fma_two, "fma.rn.f32 %0, %0, %1, %0;\n")
 CHAIN_F32(cycles_min_f32, "min.f32 %0, %0, %1; add.f32 %0, %0, %2;\n")
-CHAIN_F32(cycles_rcp, "rcp.approx.ftz.f32 %0, %0;\n")
+CHAIN_F32(cycles_rcp, "rcp.approx.ftz.f32 %0, %0; add.rn.ftz.f32 %0, %0, %1;\n")
 CHAIN_F32(cycles_sqrt, "sqrt.approx.ftz.f32 %0, %0;\n")
 CHAIN_F32(cycles_rsqrt, "rsqrt.approx.ftz.f32 %0, %0;\n")
 CHAIN_F32(cycles_sin, "sin.approx.ftz.f32 %0, %0;\n")
@@ -110,7 +111,8 @@ CHAIN_U32(
 CHAIN_U32(cycles_fma_f16x2, "fma.rn.f16x2 %0, %0, %1, %2;\n")
 CHAIN_U32(cycles_add_f16x2, "add.rn.f16x2 %0, %0, %1;\n")
 CHAIN_U32(cycles_fma_bf16x2, "fma.rn.bf16x2 %0, %0, %1, %2;\n")
-CHAIN_U32(cycles_convert_f32, "{ .reg .f32 f; cvt.rn.f32.u32 f, %0; cvt.rzi.u32.f32 %0, f; }\n")
+CHAIN_U32(cycles_from_u32, "{ .reg .f32 f; cvt.rn.f32.u32 f, %0; mov.b32 %0, f; }\n")
+CHAIN_U32(cycles_to_u32, "{ .reg .f32 f; mov.b32 f, %0; cvt.rzi.u32.f32 %0, f; }\n")
 CHAIN_U32(
     cycles_convert_f16,
     "{ .reg .b16 h, g; .reg .f32 f; mov.b32 {h, g}, %0; cvt.f32.f16 f, h; cvt.rn.f16.f32 h, f; mov.b32 %0, {h, g}; }\n")
@@ -118,7 +120,7 @@ CHAIN_U64(
     cycles_convert_f64,
     "{ .reg .f64 f; .reg .f32 g; mov.b64 f, %0; cvt.rn.f32.f64 g, f; cvt.f64.f32 f, g; mov.b64 %0, f; }\n")
 CHAIN_U32(cycles_convert_s8, "cvt.s32.s8 %0, %0; add.u32 %0, %0, %1;\n")
-CHAIN_U32(cycles_shuffle, "shfl.sync.idx.b32 %0, %0, 7, 31, 0xffffffff;\n")
+CHAIN_U32(cycles_shuffle, "shfl.sync.idx.b32 %0, %0, %0, 31, 0xffffffff;\n")
 CHAIN_U32(cycles_vote,
           "{ .reg .pred p; setp.lt.u32 p, %0, %1; vote.sync.ballot.b32 %0, p, 0xffffffff; }\n")
 CHAIN_U32(cycles_match, "match.any.sync.b32 %0, %0, 0xffffffff;\n")
@@ -164,25 +166,26 @@ KERNEL(cycles_shared) // lanes load k words apart, each from the address that th
     BEGIN LOOP asm volatile(R16("ld.shared.u32 %0, [%0];\n") : "+r"(x)::"memory");
     END(x)
 }
-KERNEL(cycles_shared_64) // two words a lane
+KERNEL(cycles_shared_64) // two words a lane; `size` lanes load the same
 {
-    u32 x = shared_at(threadIdx.x * 2 * k & 8190), y = 0;
+    u32 x = shared_at(threadIdx.x / size * 2 * k & 8190), y = 0;
     for (u32 i = threadIdx.x; i < 8192; i += blockDim.x) words[i] = shared_at(i);
     BEGIN LOOP asm volatile(R16("ld.shared.v2.u32 {%0, %1}, [%0];\n") : "+r"(x), "+r"(y)::"memory");
     END(x + y)
 }
-KERNEL(cycles_shared_128) // four words a lane
+KERNEL(cycles_shared_128) // four words a lane; `size` lanes load the same
 {
-    u32 x = shared_at(threadIdx.x * 4 * k & 8188), y = 0, z = 0, w = 0;
+    u32 x = shared_at(threadIdx.x / size * 4 * k & 8188), y = 0, z = 0, w = 0;
     for (u32 i = threadIdx.x; i < 8192; i += blockDim.x) words[i] = shared_at(i);
     BEGIN LOOP asm volatile(R16("ld.shared.v4.u32 {%0, %1, %2, %3}, [%0];\n")
                             : "+r"(x), "+r"(y), "+r"(z), "+r"(w)::"memory");
     END(x + y + z + w)
 }
-KERNEL(cycles_shared_store) // k words apart
+KERNEL(cycles_shared_store) // k words apart, in two places in turn
 {
-    const u32 x = shared_at(threadIdx.x * k & 8191);
-    BEGIN LOOP asm volatile(R16("st.shared.u32 [%0], %1;\n")::"r"(x), "r"(i) : "memory");
+    u32 x = shared_at(threadIdx.x * k & 4095);
+    BEGIN LOOP asm volatile(R16("st.shared.u32 [%0], %0; xor.b32 %0, %0, 16384;\n")
+                            : "+r"(x)::"memory");
     END(x)
 }
 #define SHARED_ATOMIC(name, instruction)                                                           \
@@ -243,20 +246,22 @@ KERNEL(cycles_fill)
 CHASE(cycles_chase_ca, "ld.global.ca.u64 %0, [%0];\n")
 CHASE(cycles_chase_cg, "ld.global.cg.u64 %0, [%0];\n")
 
-// Each of n lines, k bytes apart, alone: the cycles of its load, in 32 bits behind those of CTAs.
+// Each of n lines, k bytes apart, alone: the cycles of its load, in 32 bits behind those of CTAs. The store to shared
+// memory waits for the load.
 KERNEL(cycles_lines)
 {
     u32 *each = (u32 *)(out + 65536);
+    volatile u32 *const shared = words;
     const u64 base = u64(memory);
     const u32 count = size / k;
     BEGIN LOOP
     {
         const u64 at = base + u64((i * 0x41c64e6du + 12345u) & (count - 1)) * k;
+        u32 v;
         const u64 from = clock64();
-        u64 v;
-        asm volatile("ld.global.cg.u64 %0, [%1];" : "=l"(v) : "l"(at) : "memory");
-        asm volatile("" ::"l"(v) : "memory");
-        const u64 to = clock64() + (v & 1);
+        asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(v) : "l"(at) : "memory");
+        shared[i & 1023] = v;
+        const u64 to = clock64();
         each[i] = u32(to - from);
     }
     END(0)
@@ -302,7 +307,7 @@ PATTERN(cycles_l1_64, two, "ld.global.ca.v2.u32 {%0, %1}, [%2];", ONE_MORE)
 PATTERN(cycles_l1_128, four, "ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];", THREE_MORE)
 PATTERN(cycles_l2_32, one, "ld.global.cg.u32 %0, [%1];", NO_MORE)
 
-// Rows of k bytes, one a lane, read along from L1: 16 words of each.
+// Rows of k bytes, one a lane, read along from L1: 16 words of each, in no order that could be merged.
 KERNEL(cycles_rows)
 {
     u32 sum = 0;
@@ -312,10 +317,24 @@ KERNEL(cycles_rows)
         for (u32 j = 0; j < 16; j++)
     {
         u32 v;
-        asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(v) : "l"(row + j * 4) : "memory");
+        asm volatile("ld.global.ca.u32 %0, [%1];"
+                     : "=r"(v)
+                     : "l"(row + (i * 7 + j * 5 & 15) * 4)
+                     : "memory");
         sum += v;
     }
     END(sum)
+}
+// Stores: 8 a round, lanes k words apart.
+KERNEL(cycles_store)
+{
+    const u32 mask = size - 1, at = (threadIdx.x & 31) * k + threadIdx.x / 32 * 32;
+    BEGIN LOOP
+#pragma unroll
+        for (u32 j = 0; j < 8; j++) asm volatile(
+            "st.global.u32 [%0], %1;" ::"l"(memory + ((at + (i * 8 + j) * 64) & mask)),
+            "r"(i) : "memory");
+    END(n)
 }
 
 // Streams: the grid moves through size KB, each thread 16 bytes at a time; n rounds of eight.
