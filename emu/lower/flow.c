@@ -31,6 +31,62 @@ static u32 target_of(const struct lower *L, const struct ptx_opnd *o)
     return ptx_cfg_block_of(L->cfg, o->sym->id);
 }
 
+/* Whether nothing but the end of the kernel stands there. */
+static bool is_end(const struct lower *L, u32 block)
+{
+    if (block >= L->cfg->code_count) return true;
+    const struct ptx_block *b = &L->cfg->blocks[block];
+    const struct ptx_stmt *stmts = L->cfg->func->body->stmts;
+    for (u32 s = b->first; s < b->end; s++)
+        if (stmts[s].kind == PTX_STMT_INST && s != b->term) return false;
+    return b->leave & (PTX_LEAVE_RETURN | PTX_LEAVE_EXIT);
+}
+
+struct way {               /* from a block to another one */
+    bool arrives, barrier; /* it does come there; on its way is a barrier of the CTA */
+};
+
+/* Not seen behind many blocks. */
+static struct way way_to(const struct lower *L, u32 from, u32 to)
+{
+    enum { MOST = 64 };
+    const struct ptx_cfg *g = L->cfg;
+    struct way way = {0};
+    u32 seen[MOST] = {from}, count = 1;
+    for (u32 at = 0; at < count; at++) {
+        way.arrives |= seen[at] == to;
+        if (seen[at] == to || seen[at] == g->exit) continue;
+        const struct ptx_block *b = &g->blocks[seen[at]];
+        for (u32 s = b->first; s < b->end; s++) {
+            const struct ptx_stmt *stmt = &g->func->body->stmts[s];
+            way.barrier |= stmt->kind == PTX_STMT_INST && stmt->inst->op &&
+                           stmt->inst->op->form->effects & PTX_BARRIER;
+        }
+        for (u32 k = 0; k < b->succ_count; k++) {
+            const u32 next = g->succs[b->succ + k];
+            u32 i = 0;
+            while (i < count && seen[i] != next) i++;
+            if (i == count && count == MOST) return (struct way){true, false};
+            if (i == count) seen[count++] = next;
+        }
+    }
+    return way;
+}
+
+/* Whether lanes that branch should go first: to the end of the kernel, while the others come to a barrier, which does not
+ * wait for threads that have ended ("if (...) { ...; return; } __syncthreads();"). *join: where all meet again; it is the
+ * end, too, if only those that branch come to it. */
+static bool branches_first(const struct lower *L, u32 target, u32 *join)
+{
+    if (!L->cfg->func->is_entry || (*join != target && !is_end(L, *join))) return false;
+    const struct way others = way_to(L, L->block + 1, *join);
+    const bool ends = is_end(L, *join);
+    if (!others.barrier || (!ends && others.arrives)) return false;
+    if (way_to(L, target, ends ? *join : L->cfg->exit).barrier) return false;
+    if (!ends) *join = L->cfg->exit;
+    return true;
+}
+
 static void branch_to(struct lower *L, const struct ptx_inst *i, u32 block)
 {
     if (!i->guard) {
@@ -42,6 +98,7 @@ static void branch_to(struct lower *L, const struct ptx_inst *i, u32 block)
                                    L->regs[i->guard->id].row, 0, 0);
     u->imm = block;
     u->e = join_of(L);
+    u->y = branches_first(L, block, &u->e);
     u->site = site;
     lower_fix(L, L->uop_count - 1, LOWER_FIX_TARGET | LOWER_FIX_JOIN);
 }

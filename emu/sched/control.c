@@ -206,6 +206,11 @@ static inline const struct emu_uop *branch(struct emu_group *g, const struct emu
     }
     if (!any) return in + 1;
     if (!left) return in->target;
+    if (in->y) { /* those that branch go first */
+        u32 rest[GROUP] = {0};
+        for (u32 w = 0; w < g->warps; w++) rest[w] = g->exec[w] & ~taken[w];
+        return part(g, in, rest, in + 1, in->target, in->join);
+    }
     return part(g, in, taken, in->target, in + 1, in->join);
 }
 
