@@ -188,6 +188,7 @@ static void begin(void *self, struct emu_machine *m)
             "there are more CTAs than fit on the GPU: the order in which they begin is not varied";
     views_begin(x->views, m,
                 &(struct views_settings){.late_for = 1,
+                                         .late_atomics = true,
                                          .fresh_one_in = 1,
                                          .stale_one_in = 1,
                                          .has_shared = shape.cluster == 1,

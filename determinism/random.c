@@ -297,6 +297,7 @@ static void begin_views(struct random_order *r, struct emu_machine *m)
     struct views_settings s = {.late_for = late[below(r, 4)],
                                .fresh_one_in = fresh[below(r, 3)],
                                .stale_one_in = stale[below(r, 3)],
+                               .late_atomics = r->options.late_atomics,
                                .ignores_scopes = !r->options.scopes,
                                .has_shared = r->options.shared && r->shape.cluster == 1};
     const bool is_ptx = r->options.model == RANDOM_PTX;
@@ -414,6 +415,9 @@ static const struct order_option option_list[] = {
      offsetof(struct random_options, late_stores), .words = order_off_on, .preset = 1},
     {"late-loads", "loads take place late, behind stores that do not need their results",
      offsetof(struct random_options, late_loads), .words = order_off_on, .preset = 1},
+    {"late-atomics",
+     "with late-stores: atomics may take place before stores and atomics that are not visible yet, and read what was there before",
+     offsetof(struct random_options, late_atomics), .words = order_off_on, .preset = 1},
     {"stale-loads", "loads may read values that have been overwritten",
      offsetof(struct random_options, stale_loads), .words = order_off_on, .preset = 1},
     {"stale-strong", "with stale-loads: volatile, relaxed and acquire loads may, too",

@@ -8,6 +8,7 @@
  *
  *  - A store becomes visible to other threads late, and stores to different places in any order.
  *  - A load may read a value that has been overwritten, if the thread need not see the newer one.
+ *  - An atomic may take place before stores and atomics that are not visible yet.
  *  - A load may take place behind stores that follow it, until its result is needed.
  *  - Fences, releases, acquires and atomics order for the threads of their scope only.
  *
@@ -44,6 +45,7 @@ struct random_options { /* as struct order_option wants them */
     uint32_t stale_loads;  /* else loads are never stale */
     uint32_t stale_strong; /* else strong loads are never stale */
     uint32_t late_loads;   /* else loads take place before what follows them */
+    uint32_t late_atomics; /* else an atomic takes place behind all stores and atomics so far */
     uint32_t scopes;       /* else each scope is that of the GPU */
     uint32_t shared;       /* else plain accesses of shared memory are made at once, in long runs */
     uint32_t uninitialised; /* what nothing has written is drawn from the seed, else zeros */

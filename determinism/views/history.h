@@ -31,6 +31,8 @@ struct message {
     uint32_t writer, cta, order; /* order: among the writer's stores and atomics, from 1 on */
     uint32_t bytes;              /* of the sector */
     bool is_strong, is_wide /* its scope is more than the CTA */, is_atomic;
+    bool reads_old; /* an atomic that has read an older message than the one before it */
+    bool is_blind;  /* it does not depend on what was there before, nor does the thread */
     struct publication *published; /* NULL: nothing */
     uint8_t data[SECTOR_BYTES];    /* the sector after it; of the newest one undefined */
 };

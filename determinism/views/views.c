@@ -414,6 +414,42 @@ static void fill_message(struct touch *t, struct message *m, uint32_t bytes, boo
     m->is_strong = t->strong;
     m->is_wide = t->wide;
     m->is_atomic = atomic;
+    m->is_blind = !atomic || (t->a->op == ATOMIC_EXCH && t->a->flags & EMU_DEAD_RESULT);
+}
+
+/* Carries the atomic out on a copy of its sector. */
+static void apply(const struct touch *t, uint8_t sector[SECTOR_BYTES])
+{
+    const struct emu_access *a = t->a;
+    for (uint32_t m = a->lanes; m; m &= m - 1) {
+        const uint32_t l = (uint32_t)__builtin_ctz(m);
+        const uint8_t *operand = a->data + (size_t)a->stride * l;
+        const bool cas = a->op == ATOMIC_CAS;
+        atomic_apply(a->op, a->type, sector + a->address[l] % SECTOR_BYTES,
+                     cas ? operand + 32 : operand, cas ? operand : NULL,
+                     a->result ? a->result + (size_t)a->stride * l : NULL);
+    }
+}
+
+/* Whether the access is an atomic that leaves the sector as it is, such as an addition of zero. */
+static bool is_silent(const struct touch *t, const uint8_t before[SECTOR_BYTES])
+{
+    uint8_t after[SECTOR_BYTES];
+    if (t->a->kind <= EMU_STORE) return false;
+    memcpy(after, before, SECTOR_BYTES);
+    apply(t, after);
+    return !memcmp(before, after, SECTOR_BYTES);
+}
+
+/* Whether the atomic `at` may read this store or atomic instead of the message before it: nobody can tell by its result, and
+ * there is no release pattern that it would have to go on with. */
+static bool may_precede(const struct touch *t, const struct history *h, uint32_t at, uint32_t bytes)
+{
+    if (!t->v->settings.late_atomics || t->releases || t->g->released) return false;
+    if (!h->messages[at].is_blind && !is_silent(t, h->messages[at - 1].data)) return false;
+    for (uint32_t i = 0; i < at; i++)
+        if ((!i || h->messages[i].bytes & bytes) && h->messages[i].published) return false;
+    return true;
 }
 
 /* Where the store takes its place: behind all messages, or before some that are still invisible, and that have all of its
@@ -425,7 +461,9 @@ static uint32_t place(struct touch *t, const struct history *h, uint32_t bytes)
     for (uint32_t i = h->count; i-- > 1;) {
         const struct message *m = &h->messages[i];
         if (bytes & ~m->bytes || m->visible <= t->v->access || covers(t->g, m)) break;
-        if (m->is_atomic && is_morally_strong(t, m)) break;
+        if (m->is_atomic && is_morally_strong(t, m) &&
+            (m->reads_old || !may_precede(t, h, i, bytes)))
+            break;
         if (either(t->v)) break;
         at = i;
     }
@@ -448,6 +486,20 @@ static void push(struct touch *t, struct history *h, uint64_t address, uint32_t 
     fill_message(t, m, bytes, atomic);
     m->published = p;
     t->v->execution += places(h, h->count - 1);
+}
+
+/* The place of a message before the message `at`. An atomic there that would have returned something else has read the message
+ * before. */
+static struct message *insert(struct touch *t, struct history *h, uint32_t at, uint32_t bytes,
+                              bool atomic)
+{
+    const struct message *next = &h->messages[at];
+    const bool tells = next->is_atomic && !next->is_blind &&
+                       !is_silent(t, h->messages[at - 1].data);
+    struct message *m = history_insert(h, at);
+    if (tells) h->messages[at + 1].reads_old = true;
+    fill_message(t, m, bytes, atomic);
+    return m;
 }
 
 /* The bytes that the lanes store into this sector. */
@@ -476,8 +528,7 @@ static bool store_before(struct touch *t, uint64_t address, uint32_t bytes)
     if (!h || at == h->count) return false;
     struct publication *p = publish(t, h, at, bytes, false);
     t->v->execution -= places(h, at);
-    struct message *m = history_insert(h, at);
-    fill_message(t, m, bytes, false);
+    struct message *m = insert(t, h, at, bytes, false);
     m->published = p;
     t->v->execution += places(h, at);
     take(t, address, m->data);
@@ -524,24 +575,42 @@ static bool atomic_on_old(struct touch *t, uint64_t address, uint32_t bytes)
     memcpy(sector, h->messages[at].data, SECTOR_BYTES);
     observe(t, h, at, bytes);
     note_read(t, h, at, bytes);
-    for (uint32_t m = a->lanes; m; m &= m - 1) {
-        const uint32_t l = (uint32_t)__builtin_ctz(m);
-        const uint8_t *operand = a->data + (size_t)a->stride * l;
-        const bool cas = a->op == ATOMIC_CAS;
-        atomic_apply(a->op, a->type, sector + a->address[l] % SECTOR_BYTES,
-                     cas ? operand + 32 : operand, cas ? operand : NULL,
-                     a->result ? a->result + (size_t)a->stride * l : NULL);
-    }
+    apply(t, sector);
     /* Observed at `at`, it takes its place behind all messages. */
     struct publication *p = publish(t, h, at + 1, bytes, true);
     uint8_t memory[SECTOR_BYTES];
     read_memory(t, address, memory);
     struct message *m = history_push(&t->v->histories, h, memory);
     fill_message(t, m, bytes, true);
+    m->reads_old = true;
     m->published = p;
     t->v->execution += places(h, h->count - 1);
     for (uint32_t i = 0; i < SECTOR_BYTES; i++)
         if (bytes >> i & 1) emu_machine_store(t->v->m, emu_issuer(a), address + i, sector + i, 1);
+    return true;
+}
+
+/* The same for one that takes its place before invisible messages, and reads what was there before them. */
+static bool atomic_before(struct touch *t, uint64_t address, uint32_t bytes)
+{
+    const struct emu_access *a = t->a;
+    struct history *h = histories_find(&t->v->histories, key_of(t, address));
+    if (!h || !t->v->settings.late_atomics || t->shared || a->count != 1 || !a->data ||
+        a->op == ATOMIC_CAS)
+        return false;
+    const uint32_t at = place(t, h, bytes);
+    if (at == h->count) return false;
+    uint8_t sector[SECTOR_BYTES];
+    memcpy(sector, h->messages[at - 1].data, SECTOR_BYTES);
+    observe(t, h, at - 1, bytes);
+    note_read(t, h, at - 1, bytes);
+    apply(t, sector);
+    struct publication *p = publish(t, h, at, bytes, true);
+    t->v->execution -= places(h, at);
+    struct message *m = insert(t, h, at, bytes, true);
+    m->published = p;
+    memcpy(m->data, sector, SECTOR_BYTES);
+    t->v->execution += places(h, at);
     return true;
 }
 
@@ -626,7 +695,8 @@ enum emu_verdict views_access(struct views *v, const struct emu_access *a)
         each_sector(&t, store_sector);
         return EMU_PROCEED;
     default:
-        if (is_in_one_sector(&t, &address, &bytes) && atomic_on_old(&t, address, bytes))
+        if (is_in_one_sector(&t, &address, &bytes) &&
+            (atomic_on_old(&t, address, bytes) || atomic_before(&t, address, bytes)))
             return EMU_DONE;
         each_sector(&t, fails(&t) ? load_newest : atomic_sector);
         return EMU_PROCEED;

@@ -6,6 +6,8 @@
  *
  *   late stores      A message stays invisible for a while, to threads whose view does not contain it. Another thread's
  *                    store may take its place before an invisible message in coherence order.
+ *   late atomics     So may an atomic, and read what was there before. A store or atomic may so come before an atomic if the
+ *                    result of that one stays the same or is not used.
  *   stale loads      A load may read any message that is not older than the newest one in its thread's view. A strong load
  *                    adds what it read to the view (observation order), a weak load does not.
  *   narrow scopes    A release pattern and an acquire pattern synchronise only if the scope of each includes the other
@@ -33,6 +35,7 @@ struct views_settings { /* of a launch */
     uint32_t
         fresh_one_in; /* one of so many weak loads that may be stale is not; 0: none is stale */
     uint32_t stale_one_in; /* one of so many strong loads that may be stale is; 0: none */
+    bool late_atomics;     /* atomics may take place before invisible stores and atomics */
     bool ignores_scopes;   /* every scope is as wide as the GPU */
     bool has_shared;       /* it is asked about every access of shared memory */
     /* Returns 0 .. count - 1: one of `count` alternatives. Where it is set, a store may stay invisible for any time
