@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the PTX of the test corpus from cuda/ (nvcc 13) and clang/ (clang 14).
+# Makes the PTX of the test corpus from the files in cuda.cu (nvcc 13) and clang.cu (clang 14).
 #
 #   generate.sh OUTDIR                everything: each source, variant and target
 #   generate.sh --checked-in [DIR]    the subset kept in the repository (ptx.tar.gz), or in DIR
@@ -43,6 +43,15 @@ cd "$corpus" || exit 2
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/heddle-corpus.XXXXXX") || exit 2
 trap 'rm -rf "$scratch"' EXIT
+# A line `// ==== NAME ====` begins each file of the two sources.
+scratch=$(cd "$scratch" && pwd -P)
+sources=$scratch/sources
+mkdir -p "$sources/cuda" "$sources/clang" && ln -s "$corpus/hand" "$sources/hand" || exit 2
+awk -v dir="$sources" '
+    FNR == 1 { if (out) close(out); out = "" }
+    /^\/\/ ==== .* ====$/ { if (out) close(out); out = dir "/" $3; next }
+    out { print >out }' cuda.cu clang.cu
+cd "$sources" || exit 2
 trap 'exit 130' INT TERM
 
 # ---------------------------------------------------------------- tools
@@ -160,7 +169,7 @@ neutral() { # neutral SOURCE < PTX
         -e "s/(95,73,78,84,69,82,78,65,76,95,)([0-9]+,){8}/\1$(bytes_of "$hash" | sed "s/, \*/,/g"),/" \
         ${cuda_root:+-e "s~^//($cuda_root|/[^: ]*/bin/\.\.)/(targets/[^/]*/)?include/~//cuda/include/~"} \
         -e "/^[[:space:]]*\.file[[:space:]]/{
-            s|\"$corpus/|\"|
+            s|\"$sources/|\"|
             ${cuda_root:+s|\"$cuda_root/(targets/[^/]*/)?include/|\"cuda/include/|}
             s|\"[^\"]*/usr/include/|\"include/|
             s|\"/[^\"]*/([^\"/]*)\"|\"\1\"|
@@ -265,15 +274,15 @@ notices() {
     [ $clang_ok = yes ] || echo "skipped: $clang_note"
 }
 
-digests() { ../../tools/digests.sh "$1" ptx.digests generate.sh cuda/* clang/* ptx.tar.gz; }
+digests() { (cd "$corpus" && ../../tools/digests.sh "$1" ptx.digests generate.sh cuda.cu clang.cu ptx.tar.gz); }
 
 ptx=$scratch/ptx # what ptx.tar.gz has
 unpack() {
-    mkdir "$ptx" && { [ ! -f ptx.tar.gz ] || tar -xzf ptx.tar.gz -C "$ptx"; }
+    mkdir "$ptx" && { [ ! -f "$corpus/ptx.tar.gz" ] || tar -xzf "$corpus/ptx.tar.gz" -C "$ptx"; }
 }
 pack() { # the same files give the same archive
     (cd "$ptx" && tar --sort=name --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf - -- *.ptx) |
-        gzip -9n >ptx.tar.gz.new && mv ptx.tar.gz.new ptx.tar.gz
+        gzip -9n >"$scratch/ptx.tar.gz" && cp "$scratch/ptx.tar.gz" "$corpus/ptx.tar.gz"
 }
 
 compare() {

@@ -258,7 +258,7 @@ Test(fatbin, gives_the_text_that_nvcc_put_in)
     if (system("command -v nvcc >/dev/null 2>&1") != 0) cr_skip_test("no nvcc here");
     static const char *const modes[] = {"default", "speed", "size", "none"};
     char command[400];
-    char *want = output_of("nvcc -ptx -arch=compute_80 -o - tests/corpus/cuda/atomics.cu");
+    char *want = output_of("nvcc -ptx -arch=compute_80 -o - suites/kernels/histogram.cu");
     squeeze(want);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         struct buf b = {0};
@@ -267,7 +267,7 @@ Test(fatbin, gives_the_text_that_nvcc_put_in)
         snprintf(command, sizeof command,
                  "nvcc -fatbin -gencode arch=compute_75,code=compute_75 "
                  "-gencode arch=compute_80,code=[compute_80,sm_80] --compress-mode=%s -o %s "
-                 "tests/corpus/cuda/atomics.cu",
+                 "suites/kernels/histogram.cu",
                  modes[i], path);
         cr_assert_eq(system(command), 0);
         b.data = read_file(path, &b.size);

@@ -1,4 +1,4 @@
-/* Grids that kernels launch. What nvcc 13 makes of tests/corpus/cuda/dynamic_parallelism.cu, and kernels
+/* Grids that kernels launch. What nvcc 13 makes of dynamic_parallelism.cu in tests/corpus/cuda.cu, and kernels
  * written for one case each. */
 #include "heddle.h"
 #include "tests/support/support.h"
