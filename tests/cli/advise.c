@@ -76,6 +76,7 @@ static struct advised advised(const char *target, const char *want, bool any)
 /* Within a third of what the fast variant saves. */
 static void expect_promise(const struct advised *a, const char *slow, const char *fast)
 {
+    if (SANITIZED) return; /* tests/estimate/ has sanitized estimates */
     const double difference = cycles_of(slow) - cycles_of(fast);
     cr_expect(a->saved > difference * 2 / 3 && a->saved < difference * 4 / 3,
               "%s: %g promised, %s saves %g", slow, a->saved, fast, difference);
@@ -243,7 +244,7 @@ Test(advise_pairs, the_fast_ones_lack_nothing_of_it)
 Test(advise_pairs, no_vectors_for_other_loads)
 {
     static const char *const targets[] = {"suite:stencil_2d", "suite:spmv_scalar", "suite:saxpy"};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = SANITIZED ? 2 : 0; i < 3; i++) {
         char words[200];
         snprintf(words, sizeof words, "advise %s --gpu titanv", targets[i]);
         json_t *d = document(words), *x;

@@ -240,7 +240,7 @@ Test(reproduce, outputs_do_not_depend_on_jobs_or_kills, .timeout = 600)
     command_write("three.yaml", three);
     cr_assert_eq(run("--items three.yaml -o one --jobs 1", &out), 0, "%s", out.data);
     cr_assert_eq(run("--items three.yaml -o many --jobs 16", &out), 0, "%s", out.data);
-    for (uint32_t ms = 60; ms < 2000 && !start_and_kill(ms); ms += 120 * THINNED) continue;
+    for (uint32_t ms = 60; ms < 2000 && !start_and_kill(ms); ms += SANITIZED ? 1200 : 120) continue;
     cr_assert_eq(run("--items three.yaml -o killed --jobs 2", &out), 0, "%s", out.data);
     cr_expect(strstr(out.data, "0 failed\n"), "%s", out.data);
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

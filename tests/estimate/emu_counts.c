@@ -9,6 +9,7 @@
 #include "emu/trace.h"
 #include "ptx/ptx.h"
 #include "tests/support/emu.h"
+#include "tests/support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -679,20 +680,24 @@ Test(emu_counts, caches_do_not_depend_on_host_threads)
  * the caches costs the same, however many there are. */
 Test(emu_counts, many_ctas_wait_for_a_late_one)
 {
-    enum { CTAS = 400000 };
+    enum { CTAS = SANITIZED ? 40000 : 400000, ROUNDS = 40 * CTAS };
     double spent[2];
     for (unsigned t = 0; t < 2; t++) {
         struct emu_run r = {.grid = CTAS,
                             .block = 32,
                             .once = true,
                             .config = {.count = true, .caches = true, .threads = t + 1}};
-        r.ptx = emu_ptx(".param .u64 x", ".reg .u64 %d1; .reg .u32 %r<3>; .reg .pred %p1;\n"
-                                         "ld.param.u64 %d1, [x];\n"
-                                         "mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0;\n"
-                                         "@%p1 bra END; mov.u32 %r2, 16000000;\n"
-                                         "ROUND: sub.u32 %r2, %r2, 1; setp.ne.u32 %p1, %r2, 0;\n"
-                                         "@%p1 bra ROUND;\n"
-                                         "END: ld.global.u32 %r2, [%d1]; ret;");
+        char body[400];
+        snprintf(body, sizeof body,
+                 ".reg .u64 %%d1; .reg .u32 %%r<3>; .reg .pred %%p1;\n"
+                 "ld.param.u64 %%d1, [x];\n"
+                 "mov.u32 %%r1, %%ctaid.x; setp.ne.u32 %%p1, %%r1, 0;\n"
+                 "@%%p1 bra END; mov.u32 %%r2, %d;\n"
+                 "ROUND: sub.u32 %%r2, %%r2, 1; setp.ne.u32 %%p1, %%r2, 0;\n"
+                 "@%%p1 bra ROUND;\n"
+                 "END: ld.global.u32 %%r2, [%%d1]; ret;",
+                 ROUNDS);
+        r.ptx = emu_ptx(".param .u64 x", body);
         r.args[0] = emu_in(&r, spent, sizeof spent);
         const clock_t from = clock();
         cr_assert(emu_run(&r), "%s", r.fault);

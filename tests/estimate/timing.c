@@ -428,7 +428,7 @@ Test(timing, what_is_cut_at_a_barrier_has_ended)
                        "M: add.u32 %j, %j, 1; setp.lt.u32 %q, %j, 2; @%q bra M;"
                        "add.u32 %i, %i, 1; setp.lt.u32 %q, %i, 200; @%q bra L; ret;";
     struct device d = device_new(emu_ptx(".param .u64 p", body), (struct emu_config){0});
-    for (uint32_t grid = 1000; grid < 1040; grid += 2) {
+    for (uint32_t grid = 1000; grid < 1040; grid += 2 * THINNED) {
         const struct emu_counts *c = counts_of(&d, grid, 64);
         struct timing_machine m;
         struct timing_result t;

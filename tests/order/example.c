@@ -46,7 +46,8 @@ Test(example_order, runs_workloads, .timeout = 300)
         "saxpy",       "transpose_tiled", "sum_tree",    "sum_atomic",  "reduce_shuffle",
         "litmus_grid", "hash_probe",      "sum_lock",    "scan_blocks", "scan_lookback",
         "bfs_fixed",   "bfs_racy",        "spmv_vector", "racey_warps", "ticket"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i += THINNED) {
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (SANITIZED && i != 2 && i != 5) continue; /* barriers, and fences */
         struct emu_order *o = round_robin_kind.make(NULL, 0);
         uint64_t digest[2], executions[EMU_EXECUTION_COUNT] = {0};
         for (int k = 0; k < 2; k++) {

@@ -9,6 +9,7 @@
 #include "emu/emu.h"
 #include "ptx/ptx.h"
 #include "tests/support/emu.h"
+#include "tests/support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,7 +173,7 @@ Test(late_loads, stay_before_what_is_ordered_behind_them)
                   "st.relaxed.gpu.global.u32 [%d3], %r7;") "%r8; ret;",
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
-        cr_expect_eq(both(bodies[i], "random", 1000, 1000), 0, "%zu", i);
+        cr_expect_eq(both(bodies[i], "random", 1000, 1000 / THINNED), 0, "%zu", i);
 }
 
 /* ---- what the thread itself must not notice ---------------------------------------------------------------- */

@@ -469,7 +469,7 @@ Test(litmus, an_execution_has_one_outcome)
                                                     (enum litmus_placement)(v / 2 % 2));
             executions(&t, 100, litmus_shapes[i].name);
         }
-    for (unsigned n = 1; n <= 100; n++) {
+    for (unsigned n = 1; n <= 100 / THINNED; n++) {
         const struct litmus t = random_litmus(n);
         char name[32];
         snprintf(name, sizeof name, "program %u", n);

@@ -10,6 +10,7 @@
 #include "emu/emu.h"
 #include "emu/order.h"
 #include "ptx/ptx.h"
+#include "tests/support/support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -584,7 +585,7 @@ Test(communication, random_kernels_agree_with_a_log_of_all_accesses)
 {
     static struct reference r;
     static char text[1 << 14];
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    for (uint64_t seed = 1; seed <= 200 / THINNED; seed++) {
         uint64_t g = seed;
         struct bench b = {0};
         memset(&r, 0, sizeof r);
