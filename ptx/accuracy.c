@@ -30,8 +30,8 @@ static const struct {
 
 static const char
     products[] =
-        "products are summed exactly by ascending k and rounded once here; PTX leaves the order and "
-        "the rounding of the sums to the hardware",
+        "sums of f16, bf16 and tf32 to f32 are rounded here as on an H200, others once; PTX leaves "
+        "the order and the rounding of the sums to the hardware",
     filtered[] =
         "weights have 8 bits; the hardware's rounding is not documented (point sampling is exact)";
 

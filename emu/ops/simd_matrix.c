@@ -1,8 +1,10 @@
 /* Products of matrices: mma, mma.sp, wmma.mma.
  *
- * What the ISA leaves open about the sums of floating point products ("at least single precision", in
- * any order, with any rounding) is one rule here: products are exact, the sum is taken in f64, starting
- * from C, by ascending k, and rounded to nearest once at the end. f64 products are a chain of fma of the
+ * The ISA leaves open how sums of floating point products are rounded ("at least single precision", in any order, with any
+ * rounding). With f16, bf16 and tf32 elements and an f32 result it is done as an H200 does it (docs/hardware.md): all products
+ * of an element and its C are cut to multiples of 2^(e - 25), e the greatest of their exponents, of a product the sum of its
+ * factors' exponents; the sum of these is exact, and is cut to f32. In all other cases products are exact, the sum is taken in
+ * f64, starting from C, by ascending k, and rounded to nearest once at the end. f64 products are a chain of fma of the
  * instruction's rounding, likewise from C by ascending k. Results that are NaN are canonical; of f64 as
  * for fma. Inputs and results may be subnormal. tf32 inputs are cut to their 19 bits. Integer sums are
  * exact: products of at most 128 elements of 8 bits fit f64 easily, so integers go the same way. */
@@ -402,16 +404,27 @@ enum { WIDE = 8, ROWS = 8 };
 typedef __m512d vector;
 #define FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
 #define SPLAT(x) _mm512_set1_pd(x)
+#define MAX(x, y) _mm512_max_pd(x, y)
+#define CUT(x) _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
 #elif defined __FMA__
 enum { WIDE = 4, ROWS = 4 };
 typedef __m256d vector;
 #define FMA(x, y, z) _mm256_fmadd_pd(x, y, z)
 #define SPLAT(x) _mm256_set1_pd(x)
+#define MAX(x, y) _mm256_max_pd(x, y)
+#define CUT(x) _mm256_round_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
 #else
 enum { WIDE = 2, ROWS = 2 };
 typedef f64 vector __attribute__((vector_size(16), may_alias));
 #define FMA(x, y, z) ((x) * (y) + (z))
 #define SPLAT(x) ((vector){x, x})
+#define MAX(x, y) ((vector){(x)[0] > (y)[0] ? (x)[0] : (y)[0], (x)[1] > (y)[1] ? (x)[1] : (y)[1]})
+#define CUT(x) ((vector){cut((x)[0]), cut((x)[1])})
+#endif
+#if defined __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 8")
 #endif
 enum { VECTORS = TILE / WIDE };
 
@@ -438,6 +451,81 @@ static inline void multiply(const f64 *a, u32 m, u32 k, u32 n, const f64 *b, f64
     }
 }
 
+/* 2 to the exponent of x, that of the format's subnormal numbers if it is less than the least normal one; 0 for 0. */
+static inline f64 power_of(f64 x, f64 least)
+{
+    f64 p = fp_float64(fp_bits64(x) & 0x7ff0000000000000u);
+    p = p < least ? least : p;
+    return x == 0 ? 0 : p;
+}
+
+static void powers(const struct mma_desc *d, const f64 *restrict x, u32 n, f64 *restrict out)
+{
+    const f64 least = d->a == PTX_f16 ? 0x1p-14 : 0x1p-126;
+    CONVERT((int)n, out[i], power_of(x[i], least))
+}
+
+/* x without its fraction, |x| < 2^51 */
+static inline f64 cut(f64 x)
+{
+#if defined __SSE4_1__
+    return __builtin_trunc(x);
+#else
+    const f64 near = x + 0x1.8p52 - 0x1.8p52; /* the nearest, one too far from 0 if it is farther */
+    const f64 far = __builtin_fabs(near) > __builtin_fabs(x) ? 1.0 : 0.0;
+    return near - __builtin_copysign(far, x);
+#endif
+}
+
+/* Cut to f32. */
+static inline f64 cut32(f64 x)
+{
+    const f64 normal = fp_float64(fp_bits64(x) & ~(u64)0x1fffffff), tiny = x * 0x1p149;
+    return __builtin_fabs(x) >= 0x1p-126 ? normal : cut(tiny) * 0x1p-149;
+}
+
+/* As multiply(), from the sums in `from`, each product and these cut to 25 bits below the greatest power of two in them. Where a
+ * sum in c, which multiply() made, is no number, it stays. */
+static inline void multiply_cut(const struct mma_desc *d, const f64 *a, const f64 *a_powers, u32 n,
+                                const f64 *b, const f64 *from, f64 *c, const u8 (*pick)[64])
+{
+    const u32 m = d->m, k = kept(d);
+    _Alignas(64) f64 b_powers[MAX_B];
+    powers(d, b, d->k * (u32)TILE, b_powers);
+    f64 most[ROWS * TILE], scale[ROWS * TILE], sums[ROWS * TILE];
+    for (u32 row = 0; row < m; row += ROWS, from += ROWS * TILE, c += ROWS * TILE) {
+        const u32 begin = row / 8 * 8 * k + row % 8 * n;
+        vector s[ROWS][VECTORS], by[ROWS][VECTORS];
+        CONVERT(ROWS * TILE, most[i], power_of(from[i], 0x1p-126))
+        memcpy(s, most, sizeof s);
+        for (u32 first = 0, at = begin; first < k; first += n, at += 8 * n)
+            for (u32 i = 0; i < n; i++) UNROLL for (int r = 0; r < ROWS; r++)
+                {
+                    const f64 *p = b_powers +
+                                   TILE * (pick ? pick[row + (u32)r][first + i] : first + i);
+                    const vector y = SPLAT(a_powers[at + (u32)r * n + i]);
+                    for (int v = 0; v < VECTORS; v++)
+                        s[r][v] = MAX(y * *(const vector *)(p + v * WIDE), s[r][v]);
+                }
+        memcpy(most, s, sizeof s);
+        CONVERT(ROWS * TILE, scale[i], most[i] == 0 ? 0 : 0x1p25 / most[i])
+        CONVERT(ROWS * TILE, sums[i], cut(from[i] * scale[i]))
+        memcpy(s, sums, sizeof s);
+        memcpy(by, scale, sizeof by);
+        for (u32 first = 0, at = begin; first < k; first += n, at += 8 * n)
+            for (u32 i = 0; i < n; i++) UNROLL for (int r = 0; r < ROWS; r++)
+                {
+                    const f64 *p = b + TILE * (pick ? pick[row + (u32)r][first + i] : first + i);
+                    const vector y = SPLAT(a[at + (u32)r * n + i]);
+                    for (int v = 0; v < VECTORS; v++)
+                        s[r][v] += CUT(y * *(const vector *)(p + v * WIDE) * by[r][v]);
+                }
+        memcpy(sums, s, sizeof s);
+        CONVERT(ROWS * TILE, sums[i], cut32(sums[i] * (most[i] * 0x1p-25)) + 0.0) /* never -0 */
+        CONVERT(ROWS * TILE, c[i], c[i] - c[i] == 0 ? sums[i] : c[i])
+    }
+}
+
 /* How many elements a thread group's four lanes hold of a row of A in one register. */
 static u32 block_width(unsigned type)
 {
@@ -446,23 +534,49 @@ static u32 block_width(unsigned type)
 
 static void note(struct emu_group *g, const struct emu_uop *in, u32 w);
 
+/* Whether products are cut: of types that tensor cores of sm_90 have themselves, and as far as h200.bits has them. */
+static bool is_cut(const struct mma_desc *d)
+{
+    return d->d == PTX_f32 && (d->a == PTX_f16 || d->a == PTX_bf16 || d->a == PTX_tf32);
+}
+
+/* The sums of d->n columns, in place of C. */
+static void products(const struct mma_desc *d, struct work *x)
+{
+    const u32 k = kept(d), m = d->m, wide = block_width(d->a);
+    const u8(*pick)[64] = (const u8(*)[64])x->pick;
+    _Alignas(64) f64 a_powers[MAX_A], from[MAX_C];
+    if (!is_cut(d)) {
+        if (d->sparse) multiply(x->a, m, k, wide, x->b, x->c, pick);
+        for (u32 t = 0; !d->sparse && t < d->n / (u32)TILE; t++)
+            multiply(x->a, m, k, wide, x->b + t * k * TILE, x->c + t * m * TILE, NULL);
+        return;
+    }
+    memcpy(from, x->c, (size_t)m * d->n * sizeof *from);
+    powers(d, x->a, m * k, a_powers);
+    if (d->sparse) {
+        multiply(x->a, m, k, wide, x->b, x->c, pick);
+        multiply_cut(d, x->a, a_powers, wide, x->b, from, x->c, pick);
+    }
+    for (u32 t = 0; !d->sparse && t < d->n / (u32)TILE; t++) {
+        const f64 *b = x->b + t * k * TILE;
+        multiply(x->a, m, k, wide, b, x->c + t * m * TILE, NULL);
+        multiply_cut(d, x->a, a_powers, wide, b, from + t * m * TILE, x->c + t * m * TILE, NULL);
+    }
+}
+
 OP(mma_mixed)
 {
     const struct mma_desc *d = in->ext;
     struct work x;
-    const u32 k = kept(d), m = d->m, wide = block_width(d->a);
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
         read_a(g, d, w, &x);
         read_b(g, d, w, &x);
         read_c(g, d, w, &x);
-        if (d->sparse) {
-            read_meta(g, d, w, &x);
-            multiply(x.a, m, k, wide, x.b, x.c, (const u8(*)[64])x.pick);
-        } else
-            for (u32 t = 0; t < d->n / (u32)TILE; t++)
-                multiply(x.a, m, k, wide, x.b + t * k * TILE, x.c + t * m * TILE, NULL);
+        if (d->sparse) read_meta(g, d, w, &x);
+        products(d, &x);
         write_d(g, d, w, &x);
     }
     return in + 1;
