@@ -1,0 +1,105 @@
+/* Estimates of the workloads at their small sizes against cycles of an H200 (calibrate/data/h200.csv). */
+#include "cuda/device.h"
+#include "emu/counts.h"
+#include "model/launch_estimate.h"
+#include "suites/suite.h"
+#include "tests/support/support.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_LAUNCHES = 64, MOST_ROWS = 300 };
+
+/* Whose time is that of waiting, or of a race: what the emulator executes is not what a GPU does. The first two take the
+ * test too long. */
+static const char *const others[] = {
+    "bfs_fixed",        "bfs_parent",    "bank",          "cloth",
+    "cloth_opt",        "hash_chain",    "racey_global",  "racey_lanes",
+    "racey_shared",     "racey_warps",   "scan_lookback", "sum_lock",
+    "sum_lock_backoff", "sum_lock_test", "ticket"};
+
+static bool is_other(const char *name)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(others[i], name) == 0) return true;
+    return false;
+}
+
+struct seen {
+    unsigned launches;
+    struct launch_estimate of[MOST_LAUNCHES];
+};
+
+static void add(void *self, const char *kernel, const struct emu_launch *l,
+                const struct emu_report *r)
+{
+    struct seen *s = self;
+    (void)kernel;
+    (void)l;
+    cr_assert(s->launches < MOST_LAUNCHES);
+    cr_assert(launch_estimate_of(r->counts, &s->of[s->launches++]));
+}
+
+static double rank(const double *x, unsigned n, unsigned i)
+{
+    double r = 0;
+    for (unsigned k = 0; k < n; k++) r += x[k] < x[i] ? 1 : x[k] == x[i] ? 0.5 : 0;
+    return r;
+}
+
+static double rank_correlation(const double *x, const double *y, unsigned n)
+{
+    const double mean = n / 2.0;
+    double xy = 0, xx = 0, yy = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const double p = rank(x, n, i) - mean, q = rank(y, n, i) - mean;
+        xy += p * q, xx += p * p, yy += q * q;
+    }
+    return xy / sqrt(xx * yy);
+}
+
+Test(measured_on_gpu, estimates_by_the_configuration_are_near_an_h200)
+{
+    static struct seen seen;
+    static double estimated[MOST_ROWS], measured[MOST_ROWS];
+    char text[256], workload[32] = "";
+    unsigned n = 0;
+    double sum = 0, worst = 1;
+    char worst_name[64] = "";
+    FILE *f = fopen("calibrate/data/h200.csv", "r");
+    cr_assert(f != NULL);
+    cuda_device_configure(&(struct emu_config){
+        .count = true, .caches = true, .trace = true, .threads = 1, .gpu = emu_gpu_find("h200")});
+    cuda_device_watch(&(struct cuda_watch){.self = &seen, .after = add, .quiet = true});
+    while (n < MOST_ROWS && fgets(text, sizeof text, f)) {
+        char name[32], kernel[64];
+        unsigned launch;
+        double cycles;
+        if (sscanf(text, "suite:%31[^:]:small,,%u,%63[^,],%*[^,],%*[^,],%lf", name, &launch, kernel,
+                   &cycles) != 4 ||
+            is_other(name))
+            continue;
+        if (strcmp(name, workload) != 0) {
+            const struct suite_options o = {.size = SUITE_SMALL, .seed = 1};
+            seen.launches = 0;
+            cr_assert(suite_run(suite_find(name), &o).passed, "%s", name);
+            memcpy(workload, name, sizeof workload);
+        }
+        cr_assert(launch < seen.launches, "%s has %u launches", name, seen.launches);
+        estimated[n] = seen.of[launch].cycles, measured[n] = cycles;
+        sum += fabs(estimated[n] / cycles - 1);
+        const double times = fmax(estimated[n] / cycles, cycles / estimated[n]);
+        if (times > worst) worst = times, snprintf(worst_name, sizeof worst_name, "%s", name);
+        n++;
+    }
+    (void)fclose(f);
+    cuda_device_watch(NULL);
+    cuda_device_reset();
+    const double r = rank_correlation(estimated, measured, n);
+    cr_expect(n == 187, "%u launches", n);
+    cr_expect(sum / n <= 0.22, "a mean error of %g", sum / n);
+    cr_expect(worst <= 7, "%g times (%s)", worst, worst_name);
+    cr_expect(r >= 0.93, "a rank correlation of %g", r);
+}
