@@ -283,6 +283,8 @@ static const struct call bad_kernel_calls[] = {
     {"k.ptx --kernel limited --timeout nan", 2, "", "timeout wants seconds"},
     {"k.ptx --kernel limited --block 1 --divergence its --order gpudet", 2, "",
      "order gpudet cannot follow lanes that go their own ways: use --divergence=stack"},
+    {"k.ptx --kernel limited --block 1 --divergence its --order dab:scheduler=srr", 2, "",
+     "order dab cannot follow lanes that go their own ways: use --divergence=stack"},
     {"k.ptx --kernel limited --divergence both", 2, "", "divergence is auto, stack or its"},
     {"k.ptx --kernel limited --speculate maybe", 2, "", "speculate is on or off, not 'maybe'"},
     {"k.ptx --kernel limited --check init,most", 2, "", "not 'most'"},
