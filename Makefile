@@ -71,7 +71,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
-        bench claims communication screenshots measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job \
+        bench claims communication screenshots measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job fuzz-files \
         ptxas-diff man hardware litmus broken broken-gpu regs compare-ptx corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -347,9 +347,10 @@ check-tsan: # threads that use the C library, each a device of its own; eight th
 	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads_library
 	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads
 	TSAN_OPTIONS=halt_on_error=1 HEDDLE_ORDER=random build/gcc-tsan/tests/threads
-check-fuzz: # 20 seconds each, side by side
+check-fuzz: # 20 seconds each, side by side; 5 s of calls of files
 	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu fuzz-trace SECONDS=20
+	@$(MAKE) --no-print-directory fuzz-files SECONDS=5
 
 bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator units orders calls) heddle) | build/corpus/unpacked ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
@@ -419,6 +420,13 @@ fuzz-job:                       ## fuzz the reader of job files for SECONDS, sta
 	cd $(FUZZ)/job && ../fuzz_job -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=4096 -max_len=2048 \
 	    -detect_leaks=0 -print_final_stats=1 found seeds > log 2>&1 \
 	    || { tail -40 log; exit 1; }; tail -12 log # libfyaml leaks a little on some errors
+
+fuzz-files:                     ## fuzz the calls of files by kernels (docs/files.md) for SECONDS
+	@mkdir -p $(FUZZ)/files/found
+	clang -std=c11 -O1 -g -I. -Iinclude -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	    -o $(FUZZ)/fuzz_files tests/fuzz/fuzz_files.c emu/device/files.c base/buf.c
+	cd $(FUZZ)/files && ../fuzz_files -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=512 \
+	    -print_final_stats=1 found > log 2>&1 || { tail -40 log; exit 1; }; tail -8 log
 
 ptxas-diff:                     ## mutate good modules and compare the verdicts with those of ptxas
 	@command -v ptxas >/dev/null || { echo "skipped: ptxas is not installed"; exit 0; }; \
