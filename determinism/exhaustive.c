@@ -3,6 +3,7 @@
 
 #include "determinism/views/views.h"
 #include "emu/order.h"
+#include "emu/order_fast.h"
 #include "ptx/ptx.h"
 
 #include <stdlib.h>
@@ -225,6 +226,8 @@ const char *exhaustive_missing(const struct exhaustive *x)
     return !x->ended ? "not all choices were made" : x->cut;
 }
 
+static const struct emu_order_livelock livelock = {.quiesce = settle};
+
 struct exhaustive *exhaustive_new(void)
 {
     struct exhaustive *x = calloc(1, sizeof *x);
@@ -241,7 +244,7 @@ struct exhaustive *exhaustive_new(void)
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
-                                  .quiesce = settle};
+                                  .livelock = &livelock};
     return x;
 }
 

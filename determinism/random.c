@@ -347,6 +347,8 @@ static bool has_late_loads(const struct random_options *o)
     return o->late_loads && o->model == RANDOM_PTX;
 }
 
+static const struct emu_order_livelock livelock = {.quiesce = quiesce};
+
 static struct emu_order *make(const void *options, uint64_t seed)
 {
     struct random_order *r = calloc(1, sizeof *r);
@@ -373,7 +375,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
-                                  .quiesce = quiesce};
+                                  .livelock = &livelock};
     return &r->order;
 }
 

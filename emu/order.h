@@ -240,15 +240,6 @@ struct emu_order {
     /* Asked when no warp can run: the order's own error, which becomes the launch's fault (EMU_BAD_ORDER). NULL, also as
      * a result: the launch is deadlocked. */
     const char *(*failure)(void *self);
-    /* For the proof of a livelock (emu/progress/livelock.c): drains what the order would drain some day, makes loads read
-     * current memory, and makes place() admit now what it would admit some day. NULL: livelocks are not proved under
-     * this order; such a launch ends at its limits. */
-    void (*quiesce)(void *self);
-    /* idle() is called again and again whatever the warps do, and wakes sleeping warps (quanta): the proof waits for
-     * them. false: a warp sleeps until another warp does something that it has not done before. */
-    bool in_phases;
-    /* Whether idle(), called often enough, will wake a warp that sleeps now. NULL: no. */
-    bool (*will_wake)(void *self);
     /* Adds what it counted in the launch that has ended, in a fixed order: "gpudet.quanta". Only of launches that are
      * counted (emu_machine_is_counted). */
     void (*numbers)(void *self, void (*add)(void *to, const char *name, uint64_t value), void *to);
@@ -257,6 +248,8 @@ struct emu_order {
     size_t option_count;
     const struct emu_order_wrapper *wrapper; /* NULL: it wraps no other order */
     const struct emu_order_fast *fast;       /* emu/order_fast.h; NULL: no fast paths */
+    /* emu/order_fast.h; NULL: livelocks are not proved under this order; such a launch ends at its limits. */
+    const struct emu_order_livelock *livelock;
 };
 
 struct emu_issuer { /* the warp and instruction that issued a buffered access */

@@ -1,4 +1,4 @@
-/* emu/order_fast.h: what an order adds to emu/order.h to take part in the fast paths.
+/* emu/order_fast.h: what an order adds to emu/order.h to take part in the fast paths, and to have livelocks proved.
  *
  * Under an order a launch runs one warp at a time and asks before each access. Three mechanisms (emu/speculate/,
  * emu/progress/) avoid that where it makes no difference:
@@ -96,5 +96,20 @@ int emu_machine_ready_place(const struct emu_machine *m, const struct emu_warp *
 void emu_machine_prefetch(const struct emu_machine *m, const struct emu_warp *who, bool next);
 /* The same for the i-th ready warp, which will soon be picked. */
 void emu_machine_prefetch_ready(const struct emu_machine *m, size_t i, bool next);
+
+/* ---- livelock proofs --------------------------------------------------------------------------------------------- */
+
+/* What an order adds so that a launch whose warps repeat their state for ever is found (emu/progress/livelock.c). `self` is
+ * emu_order.self. */
+struct emu_order_livelock {
+    /* Drains what the order would drain some day, makes loads read current memory, and makes place() admit now what it
+     * would admit some day. */
+    void (*quiesce)(void *self);
+    /* idle() is called again and again whatever the warps do, and wakes sleeping warps (quanta): the proof waits for
+     * them. false: a warp sleeps until another warp does something that it has not done before. */
+    bool in_phases;
+    /* Whether idle(), called often enough, will wake a warp that sleeps now. NULL: no. */
+    bool (*will_wake)(void *self);
+};
 
 #endif

@@ -934,6 +934,9 @@ static void numbers(void *self, void (*tell_it)(void *to, const char *name, uint
     for (int i = 0; i < DAB_NUMBERS; i++) tell_it(to, dab_number_names[i], n[i]);
 }
 
+static const struct emu_order_livelock livelock = {.quiesce = drain_network,
+                                                   .will_wake = will_wake};
+
 static struct emu_order *make(const void *options, uint64_t seed)
 {
     struct dab *d = zeroed(1, sizeof *d);
@@ -951,8 +954,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
-                                  .quiesce = drain_network,
-                                  .will_wake = will_wake,
+                                  .livelock = &livelock,
                                   .numbers = numbers};
     return &d->order;
 }

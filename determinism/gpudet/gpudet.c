@@ -648,6 +648,8 @@ static void end(void *self)
     g->last = NULL;
 }
 
+static const struct emu_order_livelock livelock = {.quiesce = quiesce, .in_phases = true};
+
 static struct emu_order *make(const void *options, uint64_t seed)
 {
     struct gpudet *g = calloc(1, sizeof *g);
@@ -668,8 +670,7 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .sync = sync,
                                   .idle = idle,
                                   .end = end,
-                                  .quiesce = quiesce,
-                                  .in_phases = true,
+                                  .livelock = &livelock,
                                   .numbers = gpudet_numbers};
     return &g->order;
 }

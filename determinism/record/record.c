@@ -277,9 +277,11 @@ static bool record_idle(void *self)
 static void record_quiesce(void *self)
 {
     struct recorder *r = self;
-    r->in->quiesce(r->in->self);
+    r->in->livelock->quiesce(r->in->self);
     put_token(r, SETTLE);
 }
+
+static const struct emu_order_livelock record_livelock = {.quiesce = record_quiesce};
 
 static void record_drained(void *self, const struct emu_drained *s)
 {
@@ -338,7 +340,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
                                   .access = in->access ? record_access : NULL,
                                   .sync = in->sync ? record_sync : NULL,
                                   .idle = in->idle ? record_idle : NULL,
-                                  .quiesce = in->quiesce ? record_quiesce : NULL,
+                                  .livelock = in->livelock ? &record_livelock : NULL,
                                   .end = record_end,
                                   .wrapper = &record_wrapper,
                                   .numbers = in->numbers ? record_numbers : NULL};
@@ -349,7 +351,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
     put(r, in->step);
     put(r, in->unwritten);
     put(r, (in->pick ? 1u : 0) | (in->place ? 2u : 0) | (in->access ? 4u : 0) |
-               (in->sync ? 8u : 0) | (in->idle ? 16u : 0) | (in->quiesce ? 32u : 0));
+               (in->sync ? 8u : 0) | (in->idle ? 16u : 0) | (in->livelock ? 32u : 0));
     return r;
 }
 
@@ -740,6 +742,8 @@ static void play_quiesce(void *self)
     if (!p->wrong.size) next_token(p);
 }
 
+static const struct emu_order_livelock play_livelock = {.quiesce = play_quiesce};
+
 static const char *play_failure(void *self)
 {
     return player_wrong(self);
@@ -785,7 +789,7 @@ struct player *player_new(FILE *in, char **why)
                                   .access = has & 4 ? play_access : NULL,
                                   .sync = has & 8 ? play_sync : NULL,
                                   .idle = has & 16 ? play_idle : NULL,
-                                  .quiesce = has & 32 ? play_quiesce : NULL,
+                                  .livelock = has & 32 ? &play_livelock : NULL,
                                   .end = play_end,
                                   .failure = play_failure};
     *why = NULL;

@@ -2,7 +2,7 @@
  *
  * Called by emu/sched/ordered.c after each burst. An attempt watches all warps. It fails when something changes: memory,
  * a barrier, a warp that ends. It succeeds when every warp has been in the same state twice or waits for others; then
- * the order drains its buffers (emu_order.quiesce) and a second attempt must succeed, too. Attempts begin after
+ * the order drains its buffers (emu_order_livelock.quiesce) and a second attempt must succeed, too. Attempts begin after
  * FIRST_LOOK bursts, and again each time the number of bursts has doubled, so that they cost a constant share. */
 #define _GNU_SOURCE
 #include "emu/sched/ordered.h"
@@ -37,23 +37,24 @@ static void end_look(struct ordered *o)
 
 static bool all_go_round(const struct ordered *o)
 {
-    if (o->order->in_phases && o->phases < LEAST_PHASES) return false;
+    const struct emu_order_livelock *by = o->order->livelock;
+    if (by->in_phases && o->phases < LEAST_PHASES) return false;
     for (u32 s = 0; s < o->slot_count; s++) {
         if (!o->sm_slots[s].taken) continue;
         if (!o->sm_slots[s].slot) return false;
         const struct emu_cta *c = &o->sm_slots[s].slot->cta;
         for (u32 k = 0; k < c->group_count; k++)
-            if (!livelock_done(&o->livelock, &c->groups[c->group_at[k]], !o->order->in_phases))
+            if (!livelock_done(&o->livelock, &c->groups[c->group_at[k]], !by->in_phases))
                 return false;
     }
-    return !(o->phases && o->order->will_wake && o->order->will_wake(o->order->self));
+    return !(o->phases && by->will_wake && by->will_wake(o->order->self));
 }
 
 /* What the order holds may change something, and so may CTAs that it lets in. */
 static bool settle(struct ordered *o)
 {
     const u32 placed = o->next;
-    o->order->quiesce(o->order->self);
+    o->order->livelock->quiesce(o->order->self);
     residency_place(o);
     return !o->livelock.changed && o->next == placed;
 }
@@ -82,7 +83,7 @@ bool livelock_attempt(struct ordered *o)
     o->bursts++;
     if (!o->look_at) o->look_at = FIRST_LOOK;
     if (o->h->livelock) return look(o);
-    if (o->bursts >= o->look_at && o->order->quiesce) {
+    if (o->bursts >= o->look_at && o->order->livelock) {
         o->look_until = o->bursts + o->bursts / 2 + 4 * LEAST_LOOK;
         begin_look(o, false);
     }
