@@ -18,7 +18,7 @@
  *   - Wrap and mirror are done on the number of the texel: of 2N texels the second N are the first
  *     N in reverse. They need normalised coordinates, else they are clamp (the guide says so).
  *   - A coordinate that is NaN is 0.
- *   - Channels that the format does not have read as 0, the fourth one as 1.
+ *   - Channels that the format does not have read as 0 (docs/hardware.md).
  *   - The level of tex.grad is log2 of the longer gradient, measured in texels.
  *   - On a cube's edges the face of z goes before that of y before that of x; filtering stays on a face.
  *   - What is not there in linear memory reads as zeros, in arrays as the border's colour. */

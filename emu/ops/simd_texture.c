@@ -431,14 +431,11 @@ static bool fetch_warp(struct emu_group *g, const struct emu_uop *in, u32 w, con
     const struct texture_op *v = in->ext;
     struct coordinates c;
     _Alignas(64) u32 out[4][LANES];
-    u32 none[4];
     if (!read_offsets(g, v, w, f->dims, &c)) return false;
     coordinates(g, v, w, f, f->linear, &c);
     if (f->linear) filtered(f, &c, out);
     else nearest(f, &c, out);
-    texture_missing(f->texture, none);
-    for (u32 n = f->texture->memory.channels; n < 4; n++)
-        for (int l = 0; l < LANES; l++) out[n][l] = none[n];
+    for (u32 n = f->texture->memory.channels; n < 4; n++) memset(out[n], 0, sizeof out[n]);
     if (g->worker->sites) {
         if (f->linear) coordinates(g, v, w, f, false, &c);
         count(g, in, w, f, &c); /* before the results, which may go where coordinates are */

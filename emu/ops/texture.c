@@ -214,18 +214,13 @@ static u32 channel(const struct texture *t, u32 raw, u32 c)
     return fp_bits32(x < -1.0f ? -1.0f : x);
 }
 
-void texture_missing(const struct texture *t, u32 out[4])
-{
-    for (u32 c = 0; c < 4; c++) out[c] = c < 3 ? 0 : texture_gives_float(t) ? fp_bits32(1.0f) : 1;
-}
-
 static void read_texel(const struct texture *t, const u8 *base, u32 level, u32 layer, u32 x, u32 y,
                        u32 z, u32 out[4])
 {
     const struct texture_memory *m = &t->memory;
     const u32 bytes = m->bits / 8u, size = texture_texel_bytes(m);
     const u64 at = texture_offset(m, level, layer, x, y, z);
-    texture_missing(t, out);
+    memset(out, 0, 4 * sizeof *out); /* channels that are not there, too */
     if (at > m->bytes || m->bytes - at < size) return;
     for (u32 c = 0; c < m->channels; c++) {
         u32 raw = 0;
@@ -237,7 +232,7 @@ static void read_texel(const struct texture *t, const u8 *base, u32 level, u32 l
 
 void texture_outside(const struct texture *t, u32 out[4])
 {
-    texture_missing(t, out);
+    memset(out, 0, 4 * sizeof *out); /* channels that are not there, too */
     for (u32 c = 0; c < t->memory.channels && c < 4; c++) {
         const f32 b = t->memory.linear && texture_dims(&t->memory) == 1 ? 0.0f : t->border[c];
         if (texture_gives_float(t)) out[c] = fp_bits32(b);

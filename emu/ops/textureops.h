@@ -48,9 +48,6 @@ bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, b
 /* The sampler that an instruction fetches with. */
 struct texture_sampler texture_sampler_of(const struct texture_op *v, const struct texture *t);
 
-/* What a fetch gives for channels that the format does not have. */
-void texture_missing(const struct texture *t, u32 out[4]);
-
 /* What lies outside of the texture: the border's colour, or zeros of linear memory. */
 void texture_outside(const struct texture *t, u32 out[4]);
 
