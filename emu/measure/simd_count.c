@@ -3,6 +3,7 @@
 #include "emu/ops/lane.h"
 
 #include "emu/atomic.h"
+#include "emu/device/device.h"
 #include "emu/measure/cache.h"
 #include "emu/measure/count.h"
 #include "ptx/ptx.h"
@@ -144,6 +145,25 @@ static u32 bank_conflict_passes_wide(const u64 *at, u32 mask, u32 size, bool ato
     return total;
 }
 
+/* As measured on an H200 (calibrate/data/h200-cycles.csv: shared_64, shared_128): lanes of the whole warp that want the same
+ * element share a pass; without such lanes it is as above. Nothing else is known of GPUs since then. */
+static u32 bank_conflict_passes_merged(const u64 *at, u32 mask, u32 size)
+{
+    const u32 groups = LANES * 4 / size, shift = size == 8 ? 3 : size == 16 ? 4 : 5;
+    u8 count[LANES / 2] = {0}, most = 0;
+    for (u32 left = mask; left; left &= left - 1) {
+        const u32 l = (u32)__builtin_ctz(left);
+        const u64 element = at[l] >> shift;
+        bool known = false;
+        for (u32 before = mask & ((1u << l) - 1); before && !known; before &= before - 1)
+            known = at[__builtin_ctz(before)] >> shift == element;
+        if (known) continue;
+        const u8 n = ++count[element % groups];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
 /* Of 16 banks: a half-warp at once, a quarter or an eighth of a warp of 8 or 16 bytes each (the same guide, compute
  * capability 1.x). */
 static u32 bank_conflict_passes_16(const u64 *at, u32 mask, u32 size, bool atomic)
@@ -172,7 +192,9 @@ static u32 bank_conflict_passes(const struct emu_group *g, const u64 *at, u32 ma
 {
     if (g->worker->machine->narrow_banks) return bank_conflict_passes_16(at, mask, size, atomic);
     if (size == 8 || size == 16 || size == 32)
-        return bank_conflict_passes_wide(at, mask, size, atomic);
+        return !atomic && g->worker->machine->emu->gpu->capability >= 90
+                   ? bank_conflict_passes_merged(at, mask, size)
+                   : bank_conflict_passes_wide(at, mask, size, atomic);
     return bank_conflict_passes_32(at, mask, atomic);
 }
 

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "emu/cta_arena.h"
+#include "emu/device/device.h"
 #include "emu/gpu.h"
 #include "emu/measure/cache.h"
 #include "emu/measure/count.h"
@@ -46,10 +47,11 @@ static unsigned touched(const uint64_t *at, uint32_t mask, uint32_t size, unsign
     return distinct(list, n);
 }
 
-static unsigned bank_passes(const uint64_t *at, uint32_t mask, uint32_t size, bool atomic,
-                            unsigned banks)
+/* `whole`: all lanes at once, however many words they want. */
+static unsigned bank_passes_by(const uint64_t *at, uint32_t mask, uint32_t size, bool atomic,
+                               unsigned banks, bool whole)
 {
-    unsigned words = size < 4 ? 1 : size / 4, lanes = banks / words, total = 0;
+    unsigned words = size < 4 ? 1 : size / 4, lanes = whole ? 32 : banks / words, total = 0;
     for (unsigned first = 0; first < 32; first += lanes) {
         unsigned most = 0;
         for (unsigned bank = 0; bank < banks; bank++) {
@@ -64,6 +66,12 @@ static unsigned bank_passes(const uint64_t *at, uint32_t mask, uint32_t size, bo
         total += most;
     }
     return total;
+}
+
+static unsigned bank_passes(const uint64_t *at, uint32_t mask, uint32_t size, bool atomic,
+                            unsigned banks)
+{
+    return bank_passes_by(at, mask, size, atomic, banks, false);
 }
 
 struct access {
@@ -93,13 +101,15 @@ static struct access random_access(uint64_t base, uint64_t range)
 static struct cache_port noted; /* what count_once noted for the caches */
 
 static bool narrow_banks;           /* of the machine of count_once */
+static bool shares_by_warp;         /* likewise: its GPU is one since Hopper */
 static struct trace_cta *recording; /* what it goes into; NULL: nothing */
 
 static struct emu_site count_once(const struct emu_counting *c, const struct access *a,
                                   unsigned space, unsigned how)
 {
     struct emu_site sites[2] = {0};
-    struct emu_machine machine = {.counting = c, .narrow_banks = narrow_banks};
+    struct emu emu = {.gpu = emu_gpu_find(shares_by_warp ? "h200" : "v100")};
+    struct emu_machine machine = {.emu = &emu, .counting = c, .narrow_banks = narrow_banks};
     static uint8_t who[8192 / 4];
     struct emu_worker worker = {
         .machine = &machine, .sites = sites, .port = &noted, .who = who, .trace = recording};
@@ -184,19 +194,22 @@ Test(emu_counts, passes_over_banks_of_any_access)
             struct access a = random_access(0, 8192);
             bool atomic = random32() % 3 == 0;
             narrow_banks = random32() % 4 == 0;
+            shares_by_warp = random32() % 2;
             struct emu_site s = count_once(countings[i], &a, PTX_SPACE_SHARED,
                                            atomic ? COUNT_ATOMIC : COUNT_LOAD);
             uint64_t of[32];
             unsigned lanes = 0;
             for (unsigned l = 0; l < 32; l++)
                 if (a.mask >> l & 1) of[lanes++] = a.at[l];
-            unsigned expected = bank_passes(a.at, a.mask, a.size, atomic, narrow_banks ? 16 : 32);
+            unsigned expected = bank_passes_by(a.at, a.mask, a.size, atomic, narrow_banks ? 16 : 32,
+                                               shares_by_warp && !narrow_banks && !atomic &&
+                                                   (a.size == 8 || a.size == 16 || a.size == 32));
             cr_assert(s.bank_conflict_passes == expected && s.shared == 1 &&
                           s.shared_lanes == lanes,
                       "way %zu, access %d of %u bytes: %llu passes, not %u", i, n, a.size,
                       (unsigned long long)s.bank_conflict_passes, expected);
             if (atomic) cr_assert(s.extra == lanes - distinct(of, lanes), "access %d", n);
-            narrow_banks = false;
+            narrow_banks = shares_by_warp = false;
         }
 }
 

@@ -81,6 +81,27 @@ static void conflicts_are_passes(const struct line *l, const struct emu_events *
                        passes);
 }
 
+/* Loads of 8 or 16 bytes: 32 warps of an H200 took so many times 32 cycles for each, one a cycle and pass. */
+static void passes_are_those_of_an_h200(const struct line *l, const struct emu_events *e)
+{
+    static const struct {
+        const char *group, *name;
+        unsigned passes;
+    } of[] = {
+        {"shared_64", "busy_1", 2},   {"shared_64", "busy_2", 4},   {"shared_64", "busy_8", 16},
+        {"shared_64", "busy_32", 32}, {"shared_64", "lanes_2", 1},  {"shared_64", "lanes_4", 1},
+        {"shared_64", "lanes_16", 1}, {"shared_64", "lanes_32", 1}, {"shared_128", "busy_1", 4},
+        {"shared_128", "busy_2", 8},  {"shared_128", "busy_8", 32}, {"shared_128", "busy_32", 32},
+        {"shared_128", "lanes_2", 2}, {"shared_128", "lanes_4", 1}, {"shared_128", "lanes_8", 1},
+        {"shared_128", "lanes_32", 1}};
+    const double loads = l->n * l->steps * (l->block / 32.0);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++)
+        if (strcmp(of[i].group, l->group) == 0 && strcmp(of[i].name, l->name) == 0)
+            cr_expect_float_eq((double)e->access[EMU_SHARED][EMU_LOADS].passes,
+                               loads * of[i].passes, 0.5, "%s %s: %g passes a load", l->group,
+                               l->name, (double)e->access[EMU_SHARED][EMU_LOADS].passes / loads);
+}
+
 static void nothing(const struct line *l, const struct emu_events *e)
 {
     (void)l;
@@ -91,6 +112,8 @@ Test(cycles, steps_are_what_is_counted)
 {
     cr_expect(each_of("latency", steps_are_instructions) > 50);
     cr_expect(each_of("shared", conflicts_are_passes) == 11);
+    cr_expect(each_of("shared_64", passes_are_those_of_an_h200) == 16);
+    cr_expect(each_of("shared_128", passes_are_those_of_an_h200) == 16);
 }
 
 /* A row whose kernel needs memory that is filled is not run on what another one left there. */
