@@ -26,7 +26,7 @@ enum { REWEIGHTINGS = 2, STEPS = 3, HALVINGS = 2, MOST_THREADS = 64 };
 
 /* The logarithm of a number over what it was, in a machine; but for the pipeline, which is added to the latencies
  * of arithmetic. */
-static const struct place {
+static const struct fitted_number {
     const char *name, *text;
     size_t offset;
     double spread;
@@ -44,10 +44,10 @@ enum { PLACES = sizeof places / sizeof *places };
 struct space { /* of the numbers that are fitted */
     const struct timing_machine *start;
     size_t count;
-    const struct place *place[TIMING_NUMBERS]; /* NULL: the pipeline */
+    const struct fitted_number *place[TIMING_NUMBERS]; /* NULL: the pipeline */
 };
 
-static const double *at(const struct timing_machine *m, const struct place *p)
+static const double *at(const struct timing_machine *m, const struct fitted_number *p)
 {
     return (const double *)(const void *)((const char *)m + p->offset);
 }
@@ -69,7 +69,7 @@ static void machine_at(const struct space *s, const double *x, struct timing_mac
 {
     *m = *s->start;
     for (size_t i = 0; i < s->count; i++) {
-        const struct place *p = s->place[i];
+        const struct fitted_number *p = s->place[i];
         if (p) *(double *)(void *)((char *)m + p->offset) *= exp(x[i]);
     }
     const double pipeline = pipeline_unit * x[s->count - 1];
@@ -389,7 +389,7 @@ static void put_numbers(const struct problem *p, const double *x, const double *
     machine_at(s, x, &f->machine);
     f->count = s->count;
     for (size_t i = 0; i < s->count; i++) {
-        const struct place *q = s->place[i];
+        const struct fitted_number *q = s->place[i];
         f->numbers[i] = (struct timing_number){
             .name = q ? q->name : "pipeline",
             .text = q ? q->text : "added to the latencies of arithmetic",

@@ -492,20 +492,20 @@ static struct ptx_registers estimate_function(const struct ptx_func *func)
 }
 
 /* Functions by the place of their heads, so that a callee is found. */
-struct place {
+struct func_at {
     uint32_t at, index; /* in the text; in m->funcs */
 };
 
-static int by_place(const void *p, const void *q)
+static int by_offset(const void *p, const void *q)
 {
-    const struct place *a = p, *b = q;
+    const struct func_at *a = p, *b = q;
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static uint32_t find_place(const struct place *places, size_t count, const struct ptx_func *func)
+static uint32_t find_func(const struct func_at *places, size_t count, const struct ptx_func *func)
 {
-    const struct place key = {.at = func->at};
-    const struct place *p = bsearch(&key, places, count, sizeof *places, by_place);
+    const struct func_at key = {.at = func->at};
+    const struct func_at *p = bsearch(&key, places, count, sizeof *places, by_offset);
     return p ? p->index : PTX_NONE;
 }
 
@@ -513,14 +513,14 @@ static uint32_t find_place(const struct place *places, size_t count, const struc
 static struct ptx_graph call_graph(struct arena *scratch, const struct ptx_module *m, bool *out)
 {
     uint32_t n = (uint32_t)m->func_count;
-    struct place *places = arena_array(scratch, struct place, 2 * (size_t)n);
+    struct func_at *places = arena_array(scratch, struct func_at, 2 * (size_t)n);
     size_t count = 0, cap = 0, edges = 0;
     for (uint32_t i = 0; i < n; i++) {
         const struct ptx_func *func = m->funcs[i];
-        places[count++] = (struct place){func->at, i};
-        if (func->definition) places[count++] = (struct place){func->definition->at, i};
+        places[count++] = (struct func_at){func->at, i};
+        if (func->definition) places[count++] = (struct func_at){func->definition->at, i};
     }
-    if (count) qsort(places, count, sizeof *places, by_place);
+    if (count) qsort(places, count, sizeof *places, by_offset);
     struct ptx_graph g = {.count = n, .out_at = arena_array(scratch, uint32_t, (size_t)n + 1)};
     for (uint32_t i = 0; i < n; i++) {
         const struct ptx_func *func = m->funcs[i]->definition ? m->funcs[i]->definition
@@ -530,7 +530,7 @@ static struct ptx_graph call_graph(struct arena *scratch, const struct ptx_modul
             const struct ptx_stmt *stmt = &func->body->stmts[s];
             if (stmt->kind != PTX_STMT_INST || !ptx_inst_is_call(stmt->inst)) continue;
             const struct ptx_func *callee = ptx_inst_call(stmt->inst).func;
-            uint32_t to = callee && callee->body ? find_place(places, count, callee) : PTX_NONE;
+            uint32_t to = callee && callee->body ? find_func(places, count, callee) : PTX_NONE;
             if (to == PTX_NONE) {
                 out[i] = true;
                 continue;

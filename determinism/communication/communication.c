@@ -167,12 +167,12 @@ static void grow_atomics(struct communication *c)
 }
 
 /* Of the node that executes an atomic: its CTA and its number there. */
-struct place {
+struct atomic_node {
     uint32_t cta, local, node;
 };
 
 static void add_atomic_word(struct communication *c, uint64_t offset, uint32_t size,
-                            const struct place *by)
+                            const struct atomic_node *by)
 {
     const uint64_t word = offset / 4 + 1;
     if (2 * (c->atomic_count + 1) > c->atomic_cap) grow_atomics(c);
@@ -195,7 +195,7 @@ static void add_atomic_word(struct communication *c, uint64_t offset, uint32_t s
 }
 
 static void add_atomic(struct communication *c, uint64_t offset, uint32_t size,
-                       const struct place *by)
+                       const struct atomic_node *by)
 {
     for (uint32_t n; size; offset += n, size -= n) {
         n = 4 - (uint32_t)(offset % 4);
@@ -255,7 +255,7 @@ static void add_range(struct communication *c, const struct emu_access *a, uint3
     const bool one = c->unit == COMMUNICATION_KERNEL;
     const uint32_t node = one ? 0 : cta * nodes_of_cta(c) + local;
     if (a->kind == EMU_STORE) put(c, offset, size, slot_of(now_number(c), node));
-    else add_atomic(c, offset, size, &(struct place){one ? 0 : cta, local, node});
+    else add_atomic(c, offset, size, &(struct atomic_node){one ? 0 : cta, local, node});
 }
 
 static void access(void *self, const struct emu_access *a)

@@ -322,14 +322,14 @@ static bool texel_of(const struct axis *a, i64 i, u32 *out)
 
 /* ---- fetching ---------------------------------------------------------------------------------- */
 
-struct place { /* of a fetch, in one level */
+struct fetch_point { /* of a fetch, in one level */
     struct texture_reads *reads;
     u32 level, layer;
     struct axis axis[3];
 };
 
-static void corner(const struct texture *t, const u8 *base, const struct place *p, u32 corner_bits,
-                   u32 out[4])
+static void corner(const struct texture *t, const u8 *base, const struct fetch_point *p,
+                   u32 corner_bits, u32 out[4])
 {
     u32 at[3];
     for (u32 i = 0; i < 3; i++)
@@ -344,8 +344,8 @@ static void corner(const struct texture *t, const u8 *base, const struct place *
 }
 
 /* Adds share * the filtered texels. */
-static void add_filtered(const struct texture *t, const u8 *base, const struct place *p, f64 share,
-                         f64 sum[4])
+static void add_filtered(const struct texture *t, const u8 *base, const struct fetch_point *p,
+                         f64 share, f64 sum[4])
 {
     for (u32 k = 0; k < 8; k++) {
         u64 weight = 1;
@@ -380,14 +380,14 @@ static u32 cube_face(const f32 v[3], f32 st[2])
     return face;
 }
 
-static struct place place_of(const struct texture *t, const struct texture_sampler *s,
-                             const struct texture_point *p, u32 level, bool linear)
+static struct fetch_point fetch_point_of(const struct texture *t, const struct texture_sampler *s,
+                                         const struct texture_point *p, u32 level, bool linear)
 {
     const struct texture_memory *m = &t->memory;
     const struct texture_level *v = &m->level[level];
     const u32 size[3] = {v->width, v->height, v->depth}, dims = texture_dims(m);
     const u32 layers = texture_or_1(m->layers);
-    struct place out = {.reads = p->reads, .level = level};
+    struct fetch_point out = {.reads = p->reads, .level = level};
     for (u32 i = 0; i < 3; i++) out.axis[i] = (struct axis){.size = 1, .mode = TEXTURE_CLAMP};
     if (m->cube) {
         f32 st[2];
@@ -456,7 +456,7 @@ void texture_fetch(const struct texture *t, const struct texture_sampler *s, con
 {
     if (p->mode == TEXTURE_GATHER) {
         static const u8 order[4] = {2, 3, 1, 0}; /* (0,1) (1,1) (1,0) (0,0) */
-        struct place q = place_of(t, s, p, 0, true);
+        struct fetch_point q = fetch_point_of(t, s, p, 0, true);
         for (u32 k = 0; k < 4; k++) {
             u32 texel[4];
             corner(t, base, &q, order[k], texel);
@@ -466,7 +466,7 @@ void texture_fetch(const struct texture *t, const struct texture_sampler *s, con
     }
     const bool linear = s->linear_filter && !p->integers && texture_gives_float(t);
     u32 weight, level = choose_level(t, s, p, &weight);
-    struct place q = place_of(t, s, p, level, linear);
+    struct fetch_point q = fetch_point_of(t, s, p, level, linear);
     if (!texture_gives_float(t)) weight = 0;
     if (!linear && !weight) { /* as it is there */
         corner(t, base, &q, 0, out);
@@ -479,7 +479,7 @@ void texture_fetch(const struct texture *t, const struct texture_sampler *s, con
         add_filtered(t, base, &q, (256 - weight) / 256.0, sum);
     }
     if (weight) {
-        q = place_of(t, s, p, level + 1, linear);
+        q = fetch_point_of(t, s, p, level + 1, linear);
         add_filtered(t, base, &q, weight / 256.0, sum);
     }
     for (int c = 0; c < 4; c++) out[c] = fp_bits32(fp_canon32(fp_f32_from_f64(sum[c], FP_RN)));
@@ -659,7 +659,7 @@ bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, b
         write_texel(g, v, w, l, out);
         if (v->wants_resident) emu_put(g, 4, v->resident, w, l, ~(u64)0);
         if (!g->worker->sites) continue;
-        struct place q = place_of(t, &s, &p, 0, false);
+        struct fetch_point q = fetch_point_of(t, &s, &p, 0, false);
         u32 x = 0, y = 0;
         texel_of(&q.axis[0], q.axis[0].first, &x);
         texel_of(&q.axis[1], q.axis[1].first, &y);

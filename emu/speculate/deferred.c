@@ -149,7 +149,7 @@ struct part { /* a warp in its slot */
     u8 barrier;
     bool asleep, waits; /* waits: at a barrier */
 };
-struct place { /* a slot */
+struct cta_slot { /* a slot */
     u32 linear;
     u32 living, waiting; /* warps; those at the barrier */
     bool taken;
@@ -167,7 +167,7 @@ struct deferred_replay {
     u32 slots, per_cta, next, live;
     u32 known;          /* the first so many CTAs have all of their lists */
     struct part *parts; /* by slot and warp */
-    struct place *places;
+    struct cta_slot *places;
     u32 *vacant, vacant_count; /* free slots, ascending */
     struct ready *ready;       /* by scheduler */
     u32 *some, some_count;     /* schedulers that may have somebody */
@@ -259,7 +259,7 @@ static bool place_one(struct deferred_replay *p)
     memmove(p->vacant + at, p->vacant + at + 1, (--p->vacant_count - (u32)at) * sizeof *p->vacant);
     p->next++;
     p->live++;
-    p->places[slot] = (struct place){.linear = linear, .living = p->per_cta, .taken = true};
+    p->places[slot] = (struct cta_slot){.linear = linear, .living = p->per_cta, .taken = true};
     begin_parts(p, slot);
     tell_of(p, slot, 0, EMU_SYNC_CTA_START, 0);
     for (u32 w = 0; w < p->per_cta; w++) make_ready(p, slot * p->per_cta + w);
@@ -278,7 +278,7 @@ static void vacate(struct deferred_replay *p, u32 slot)
 /* All that live are there. */
 static void look_at_barrier(struct deferred_replay *p, u32 slot, u32 id)
 {
-    struct place *const at = &p->places[slot];
+    struct cta_slot *const at = &p->places[slot];
     if (!at->waiting || at->waiting < at->living) return;
     at->waiting = 0;
     tell_of(p, slot, 0, EMU_SYNC_BARRIER_DONE, id);
@@ -291,7 +291,7 @@ static void look_at_barrier(struct deferred_replay *p, u32 slot, u32 id)
 
 static void end_warp(struct deferred_replay *p, u32 slot, u32 warp)
 {
-    struct place *const at = &p->places[slot];
+    struct cta_slot *const at = &p->places[slot];
     struct part *const list = &p->parts[slot * p->per_cta];
     u32 id = 0;
     at->living--;
@@ -415,7 +415,7 @@ static struct deferred_replay *begin(struct deferred_log *r)
     p->per_cta = m->warps_per_cta;
     p->slots = m->sms * m->slots_per_sm;
     p->parts = (struct part *)(void *)take(m, (u64)p->slots * p->per_cta * sizeof *p->parts, false);
-    p->places = (struct place *)(void *)take(m, p->slots * sizeof *p->places, true);
+    p->places = (struct cta_slot *)(void *)take(m, p->slots * sizeof *p->places, true);
     p->vacant = (u32 *)(void *)take(m, p->slots * sizeof *p->vacant, false);
     p->vacant_count = p->slots;
     for (u32 s = 0; s < p->slots; s++) p->vacant[s] = s;
