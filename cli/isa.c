@@ -17,6 +17,10 @@ static const struct command_option options[] = {
     {.name = "inexact",
      .help = "Only forms whose result PTX leaves to the hardware, each with the bound.",
      .id = 'i'},
+    {.name = "support",
+     .help = "A line for each form, with tabs: form, operands, PTX version, target, status "
+             "(executed, approximate or refused), and how it is tested.",
+     .id = 's'},
 };
 
 /* "mul" chooses mul, mul.lo, mul.wide ..., not mul24. */
@@ -35,6 +39,18 @@ static void print_form(const struct heddle_form *f)
            f->operands[0] ? f->operands : "none", version, target, f->unit,
            f->refused ? "refused: " : "accepted", f->refused ? f->refused : "");
     if (f->inexact) printf("    PTX allows: %s\n", f->inexact);
+}
+
+/* Forms of which PTX leaves the result open are approximate. The tests fail if they execute an accepted form nowhere
+ * (tests/support/executed_forms.h), or read a row of the table nowhere (tests/unit/isa.c). */
+static void print_support(const struct heddle_form *f)
+{
+    printf("%s%s\t%s\t%d.%d\t%s%s\t%s\t%s\n", f->name, f->modifiers, f->operands, f->since / 10,
+           f->since % 10, f->target[0] ? "sm_" : "any", f->target,
+           f->refused   ? "refused"
+           : f->inexact ? "approximate"
+                        : "executed",
+           f->refused ? "read and checked" : "read, checked and executed");
 }
 
 /* No form was shown of what is called so. */
@@ -61,18 +77,21 @@ static int none(const char *name, bool refused, bool inexact)
 
 static int isa(int argc, char **argv)
 {
-    bool json = false, refused = false, inexact = false;
+    bool json = false, refused = false, inexact = false, support = false;
     struct words w = {.command = &command_isa, .argc = argc, .argv = argv};
     for (int id; (id = words_next(&w));) {
         if (id == 'f' && !option_format(command, w.value, &json)) return EXIT_USAGE;
         if (id == 'r') refused = true;
         if (id == 'i') inexact = true;
+        if (id == 's') support = true;
     }
     if (w.wrong) return EXIT_USAGE;
     argv++;
     argc = w.operands;
     if (argc > 1) return usage_error(command, "one NAME at most");
+    if (json && support) return usage_error(command, "--support is a format of its own");
     const char *name = argc ? argv[0] : NULL;
+    if (support) puts("form\toperands\tsince\ttarget\tstatus\ttested");
     json_t *list = json_array();
     size_t shown = 0, rejected = 0;
     for (size_t i = 0; i < heddle_form_count(); i++) {
@@ -86,12 +105,13 @@ static int isa(int argc, char **argv)
                                             "modifiers", f.modifiers, "operands", f.operands,
                                             "since", f.since, "target", f.target, "unit", f.unit,
                                             "refused", f.refused, "inexact", f.inexact));
+        else if (support) print_support(&f);
         else print_form(&f);
     }
     if (json) {
         json_dumpf(list, stdout, JSON_INDENT(2));
         putchar('\n');
-    } else if (shown) {
+    } else if (shown && !support) {
         printf("%zu forms, %zu accepted, %zu refused\n", shown, shown - rejected, rejected);
     }
     json_decref(list);

@@ -39,7 +39,7 @@ _heddle_options() # COMMAND
     'ptx stats') echo "--format --help";;
     'ptx cfg') echo "--kernel --brief --help";;
     'bench') echo "--threads --mode --beside --format --json --help";;
-    'isa') echo "--format --refused --inexact --help";;
+    'isa') echo "--format --refused --inexact --support --help";;
     'orders') echo "--format --help";;
     'area') echo "--gpu --format --help";;
     'gpus') echo "--help";;

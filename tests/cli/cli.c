@@ -130,6 +130,13 @@ static const struct call {
     {"ptx stats --help", 0, "usage: heddle ptx stats", ""},
     {"ptx cfg --help", 0, "usage: heddle ptx cfg", ""},
     {"isa --help", 0, "usage: heddle isa", ""},
+    {"isa --support", 0, "form\toperands\tsince\ttarget\tstatus\ttested\n", ""},
+    {"isa --support redux", 0,
+     "\nredux.sync(.and|.or|.xor).b32\t=u32, u32, u32\t7.0\tsm_80\texecuted\tread, checked and executed\n"
+     "redux.sync(.min|.max){.abs}{.NaN}.f32\t=f32, f32, u32\t8.6\tsm_100f\trefused\tread and checked\n",
+     ""},
+    {"isa --support sin", 0, "\tapproximate\tread, checked and executed\n", ""},
+    {"isa --support --format=json", 2, "", "--support is a format of its own"},
 
     {"run leak.ptx --check memory", 3, "k: 1x1x1", "leak: 'malloc', 24 bytes at 0x"},
     {"run leak.ptx", 0, "k: 1x1x1", ""},
