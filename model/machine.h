@@ -48,8 +48,8 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
  * the built-in one again. */
 void machine_use(const struct timing_fit *fit);
 
-/* The interval of a GPU without a fit: the geometric mean of those of the GPUs with one, estimated by the configuration
- * alone. It has 1 in it. */
+/* The interval of a GPU without a fit: the widest of those of the GPUs with one, estimated by the configuration alone, as a GPU
+ * may err as any of them does. It has 1 in it. */
 void machine_alone(double *low, double *high);
 
 /* Bytes of L1 that shared memory leaves, if `ctas` of `shared` bytes each are resident. */

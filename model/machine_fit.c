@@ -47,8 +47,7 @@ void machine_alone(double *low, double *high)
 {
     *low = 1, *high = 1;
     for (size_t i = 0; i < timing_fit_count; i++) {
-        *low *= pow(timing_fits[i].alone_low, 1 / (double)timing_fit_count);
-        *high *= pow(timing_fits[i].alone_high, 1 / (double)timing_fit_count);
+        *low = fmin(*low, timing_fits[i].alone_low);
+        *high = fmax(*high, timing_fits[i].alone_high);
     }
-    *low = fmin(*low, 1), *high = fmax(*high, 1);
 }
