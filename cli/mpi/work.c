@@ -20,6 +20,7 @@ struct waiting { /* a cell that was sent, or has begun */
 
 struct work {
     struct sweep_workers *processes; /* NULL: not begun yet */
+    struct sweep_plan *plan;         /* NULL: not read */
     struct waiting *first, **last;
     struct silence silence;
     double lost_after, said;
@@ -82,14 +83,13 @@ static void begin(struct work *w)
 static void start(struct work *w, const struct rank_message *m,
                   int (*read)(void *, struct sweep_plan **), void *self, const char *program)
 {
-    struct sweep_plan *plan = NULL;
     uint8_t own[32];
     struct rank_message reply = {.kind = RANK_OTHER};
     (void)gethostname(reply.host, sizeof reply.host - 1);
     w->lost_after = m->lost_after;
-    if (read(self, &plan) == EXIT_FINE && ranks_digest(plan, program, own) &&
+    if (read(self, &w->plan) == EXIT_FINE && ranks_digest(w->plan, program, own) &&
         memcmp(own, m->digest, sizeof own) == 0) {
-        const struct sweep_processes options = {.plan = plan, .program = program, .jobs = m->n};
+        const struct sweep_processes options = {.plan = w->plan, .program = program, .jobs = m->n};
         w->processes = sweep_processes(&options);
         reply.kind = RANK_READY;
     }
@@ -137,6 +137,7 @@ int ranks_work(int (*read)(void *self, struct sweep_plan **plan), void *self, co
         else process_sleep(pause);
     }
     if (w.processes) w.processes->free(w.processes);
+    if (w.plan) arena_free(w.plan->arena); /* the plan, too */
     while (w.first) {
         struct waiting *next = w.first->next;
         free(w.first);

@@ -242,6 +242,29 @@ Test(sweep_mpi, errors_of_a_plan_come_once, .timeout = 120)
     free(log);
 }
 
+/* Open MPI leaves much behind when its plugins are unloaded; what heddle-mpi itself has allocated is free at the end. Leaks
+ * are found by gcc's liblsan, which takes the place of malloc in any program. */
+Test(sweep_mpi, ranks_free_their_memory, .timeout = 120)
+{
+    static const char with_lsan[] = MPIRUN
+        "-n 3 env LD_PRELOAD=\"$(gcc -print-file-name=liblsan.so)\" "
+        "LSAN_OPTIONS=log_path=\"$PWD/leaks\":exitcode=0:stack_trace_format='#%n%m+' "
+        "./heddle-mpi sweep plan.yaml";
+    NEEDS_MPI();
+    if (system("test -e \"$(gcc -print-file-name=liblsan.so)\"") != 0) {
+        fputs("sweep_mpi: skipped, there is no liblsan\n", stderr);
+        return;
+    }
+    command_write("plan.yaml", "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-8\n");
+    (void)finish(start(with_lsan));
+    expect_each_once(8);
+    shell("cat leaks.* >all; test -s all"); /* Open MPI's: so leaks were looked for */
+    char *all = text_of("all");
+    for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n"))
+        if (strncmp(line, "#1", 2) == 0) cr_expect(!strstr(line, "/heddle-mpi+"), "%s", line);
+    free(all);
+}
+
 /* ---- signals and lost ranks ------------------------------------------------------------------- */
 
 Test(sweep_mpi, sigusr1_drains, .timeout = 120)
