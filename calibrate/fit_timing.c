@@ -201,7 +201,7 @@ static void slope_of(struct problem *p, const double *x, size_t k, double *error
 {
     const size_t n = p->d->rows->count, m = p->space.count;
     const double step = p->space.place[k] ? difference : difference / 0.3;
-    double there[TIMING_NUMBERS];
+    double there[TIMING_NUMBERS] = {0};
     memcpy(there, x, m * sizeof *x);
     there[k] += step;
     for (size_t i = 0; i < n; i++)

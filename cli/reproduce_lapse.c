@@ -66,7 +66,7 @@ static void command_of(const struct reproduce *r, const struct reproduce_item *i
 static int execute(const char *const *words)
 {
     struct process p;
-    int status;
+    int status = SIGKILL;
     if (process_begin(&p, true, 0)) {
         const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
         if (nowhere >= 0) {

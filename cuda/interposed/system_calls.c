@@ -28,14 +28,16 @@ __attribute__((constructor)) static void leave_environment(void)
 }
 
 /* What libc exports for programs that are compiled with _FORTIFY_SOURCE; no header declares all of them. */
-ssize_t __read_chk(int fd, void *p, size_t n, size_t room);
-ssize_t __pread_chk(int fd, void *p, size_t n, off_t at, size_t room);
-ssize_t __pread64_chk(int fd, void *p, size_t n, off64_t at, size_t room);
-ssize_t __recv_chk(int fd, void *p, size_t n, size_t room, int flags);
-ssize_t __recvfrom_chk(int fd, void *p, size_t n, size_t room, int flags, struct sockaddr *from,
-                       socklen_t *length);
-size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f);
-size_t __fread_unlocked_chk(void *p, size_t room, size_t size, size_t n, FILE *f);
+// NOLINTBEGIN(bugprone-reserved-identifier): libc's names
+ssize_t __read_chk(int fd, void *buf, size_t nbytes, size_t room);
+ssize_t __pread_chk(int fd, void *buf, size_t nbytes, off_t offset, size_t room);
+ssize_t __pread64_chk(int fd, void *buf, size_t nbytes, off64_t offset, size_t room);
+ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *addr,
+                       socklen_t *addr_len);
+size_t __fread_chk(void *ptr, size_t room, size_t size, size_t n, FILE *stream);
+size_t __fread_unlocked_chk(void *ptr, size_t room, size_t size, size_t n, FILE *stream);
+// NOLINTEND(bugprone-reserved-identifier)
 
 /* The functions of libc. A program may write in a constructor that runs before this one, so it is also done at need. */
 static void *next(void **cached, const char *name)
@@ -66,126 +68,132 @@ static void *next(void **cached, const char *name)
     }                                                                                              \
     return result
 
+/* Parameters have libc's names. */
 #define ONE(p, n) (&(const struct iovec){(void *)(uintptr_t)(p), n})
 
-ssize_t read(int fd, void *p, size_t n)
+ssize_t read(int fd, void *buf, size_t nbytes)
 {
-    AROUND(ssize_t, read, (fd, p, n), ONE(p, n), 1, 1, true);
+    AROUND(ssize_t, read, (fd, buf, nbytes), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t __read_chk(int fd, void *p, size_t n, size_t room)
+ssize_t __read_chk(int fd, void *buf, size_t nbytes, size_t room)
 {
-    AROUND(ssize_t, __read_chk, (fd, p, n, room), ONE(p, n), 1, 1, true);
+    AROUND(ssize_t, __read_chk, (fd, buf, nbytes, room), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t write(int fd, const void *p, size_t n)
+ssize_t write(int fd, const void *buf, size_t n)
 {
-    AROUND(ssize_t, write, (fd, p, n), ONE(p, n), 1, 1, false);
+    AROUND(ssize_t, write, (fd, buf, n), ONE(buf, n), 1, 1, false);
 }
 
-ssize_t pread(int fd, void *p, size_t n, off_t at)
+ssize_t pread(int fd, void *buf, size_t nbytes, off_t offset)
 {
-    AROUND(ssize_t, pread, (fd, p, n, at), ONE(p, n), 1, 1, true);
+    AROUND(ssize_t, pread, (fd, buf, nbytes, offset), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t __pread_chk(int fd, void *p, size_t n, off_t at, size_t room)
+ssize_t __pread_chk(int fd, void *buf, size_t nbytes, off_t offset, size_t room)
 {
-    AROUND(ssize_t, __pread_chk, (fd, p, n, at, room), ONE(p, n), 1, 1, true);
+    AROUND(ssize_t, __pread_chk, (fd, buf, nbytes, offset, room), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t pread64(int fd, void *p, size_t n, off64_t at)
+ssize_t pread64(int fd, void *buf, size_t nbytes, off64_t offset)
 {
-    AROUND(ssize_t, pread64, (fd, p, n, at), ONE(p, n), 1, 1, true);
+    AROUND(ssize_t, pread64, (fd, buf, nbytes, offset), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t __pread64_chk(int fd, void *p, size_t n, off64_t at, size_t room)
+ssize_t __pread64_chk(int fd, void *buf, size_t nbytes, off64_t offset, size_t room)
 {
-    AROUND(ssize_t, __pread64_chk, (fd, p, n, at, room), ONE(p, n), 1, 1, true);
+    AROUND(ssize_t, __pread64_chk, (fd, buf, nbytes, offset, room), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t pwrite(int fd, const void *p, size_t n, off_t at)
+ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
 {
-    AROUND(ssize_t, pwrite, (fd, p, n, at), ONE(p, n), 1, 1, false);
+    AROUND(ssize_t, pwrite, (fd, buf, n, offset), ONE(buf, n), 1, 1, false);
 }
 
-ssize_t pwrite64(int fd, const void *p, size_t n, off64_t at)
+ssize_t pwrite64(int fd, const void *buf, size_t n, off64_t offset)
 {
-    AROUND(ssize_t, pwrite64, (fd, p, n, at), ONE(p, n), 1, 1, false);
+    AROUND(ssize_t, pwrite64, (fd, buf, n, offset), ONE(buf, n), 1, 1, false);
 }
 
-ssize_t readv(int fd, const struct iovec *v, int n)
+ssize_t readv(int fd, const struct iovec *iovec, int count)
 {
-    AROUND(ssize_t, readv, (fd, v, n), v, v && n > 0 ? n : 0, 1, true);
+    AROUND(ssize_t, readv, (fd, iovec, count), iovec, iovec && count > 0 ? count : 0, 1, true);
 }
 
-ssize_t writev(int fd, const struct iovec *v, int n)
+ssize_t writev(int fd, const struct iovec *iovec, int count)
 {
-    AROUND(ssize_t, writev, (fd, v, n), v, v && n > 0 ? n : 0, 1, false);
+    AROUND(ssize_t, writev, (fd, iovec, count), iovec, iovec && count > 0 ? count : 0, 1, false);
 }
 
-ssize_t preadv(int fd, const struct iovec *v, int n, off_t at)
+ssize_t preadv(int fd, const struct iovec *iovec, int count, off_t offset)
 {
-    AROUND(ssize_t, preadv, (fd, v, n, at), v, v && n > 0 ? n : 0, 1, true);
-}
-
-ssize_t preadv64(int fd, const struct iovec *v, int n, off64_t at)
-{
-    AROUND(ssize_t, preadv64, (fd, v, n, at), v, v && n > 0 ? n : 0, 1, true);
-}
-
-ssize_t pwritev(int fd, const struct iovec *v, int n, off_t at)
-{
-    AROUND(ssize_t, pwritev, (fd, v, n, at), v, v && n > 0 ? n : 0, 1, false);
-}
-
-ssize_t pwritev64(int fd, const struct iovec *v, int n, off64_t at)
-{
-    AROUND(ssize_t, pwritev64, (fd, v, n, at), v, v && n > 0 ? n : 0, 1, false);
-}
-
-ssize_t recv(int fd, void *p, size_t n, int flags)
-{
-    AROUND(ssize_t, recv, (fd, p, n, flags), ONE(p, n), 1, 1, true);
-}
-
-ssize_t __recv_chk(int fd, void *p, size_t n, size_t room, int flags)
-{
-    AROUND(ssize_t, __recv_chk, (fd, p, n, room, flags), ONE(p, n), 1, 1, true);
-}
-
-ssize_t recvfrom(int fd, void *restrict p, size_t n, int flags, struct sockaddr *restrict from,
-                 socklen_t *restrict length_of)
-{
-    AROUND(ssize_t, recvfrom, (fd, p, n, flags, from, length_of), ONE(p, n), 1, 1, true);
-}
-
-ssize_t __recvfrom_chk(int fd, void *p, size_t n, size_t room, int flags, struct sockaddr *from,
-                       socklen_t *length_of)
-{
-    AROUND(ssize_t, __recvfrom_chk, (fd, p, n, room, flags, from, length_of), ONE(p, n), 1, 1,
+    AROUND(ssize_t, preadv, (fd, iovec, count, offset), iovec, iovec && count > 0 ? count : 0, 1,
            true);
 }
 
-ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+ssize_t preadv64(int fd, const struct iovec *iovec, int count, off64_t offset)
 {
-    AROUND(ssize_t, recvmsg, (fd, m, flags), m ? m->msg_iov : NULL, m ? m->msg_iovlen : 0, 1, true);
+    AROUND(ssize_t, preadv64, (fd, iovec, count, offset), iovec, iovec && count > 0 ? count : 0, 1,
+           true);
 }
 
-ssize_t send(int fd, const void *p, size_t n, int flags)
+ssize_t pwritev(int fd, const struct iovec *iovec, int count, off_t offset)
 {
-    AROUND(ssize_t, send, (fd, p, n, flags), ONE(p, n), 1, 1, false);
-}
-
-ssize_t sendto(int fd, const void *p, size_t n, int flags, const struct sockaddr *to,
-               socklen_t length_of)
-{
-    AROUND(ssize_t, sendto, (fd, p, n, flags, to, length_of), ONE(p, n), 1, 1, false);
-}
-
-ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
-{
-    AROUND(ssize_t, sendmsg, (fd, m, flags), m ? m->msg_iov : NULL, m ? m->msg_iovlen : 0, 1,
+    AROUND(ssize_t, pwritev, (fd, iovec, count, offset), iovec, iovec && count > 0 ? count : 0, 1,
            false);
+}
+
+ssize_t pwritev64(int fd, const struct iovec *iovec, int count, off64_t offset)
+{
+    AROUND(ssize_t, pwritev64, (fd, iovec, count, offset), iovec, iovec && count > 0 ? count : 0, 1,
+           false);
+}
+
+ssize_t recv(int fd, void *buf, size_t n, int flags)
+{
+    AROUND(ssize_t, recv, (fd, buf, n, flags), ONE(buf, n), 1, 1, true);
+}
+
+ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags)
+{
+    AROUND(ssize_t, __recv_chk, (fd, buf, n, room, flags), ONE(buf, n), 1, 1, true);
+}
+
+ssize_t recvfrom(int fd, void *restrict buf, size_t n, int flags, struct sockaddr *restrict addr,
+                 socklen_t *restrict addr_len)
+{
+    AROUND(ssize_t, recvfrom, (fd, buf, n, flags, addr, addr_len), ONE(buf, n), 1, 1, true);
+}
+
+ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *addr,
+                       socklen_t *addr_len)
+{
+    AROUND(ssize_t, __recvfrom_chk, (fd, buf, n, room, flags, addr, addr_len), ONE(buf, n), 1, 1,
+           true);
+}
+
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    AROUND(ssize_t, recvmsg, (fd, message, flags), message ? message->msg_iov : NULL,
+           message ? message->msg_iovlen : 0, 1, true);
+}
+
+ssize_t send(int fd, const void *buf, size_t n, int flags)
+{
+    AROUND(ssize_t, send, (fd, buf, n, flags), ONE(buf, n), 1, 1, false);
+}
+
+ssize_t sendto(int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr,
+               socklen_t addr_len)
+{
+    AROUND(ssize_t, sendto, (fd, buf, n, flags, addr, addr_len), ONE(buf, n), 1, 1, false);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    AROUND(ssize_t, sendmsg, (fd, message, flags), message ? message->msg_iov : NULL,
+           message ? message->msg_iovlen : 0, 1, false);
 }
 
 #undef fread_unlocked /* macros where libc's headers are optimised */
@@ -198,33 +206,35 @@ static size_t bytes(size_t size, size_t n)
     return __builtin_mul_overflow(size, n, &all) ? 0 : all;
 }
 
-size_t fread(void *restrict p, size_t size, size_t n, FILE *restrict f)
+size_t fread(void *restrict ptr, size_t size, size_t n, FILE *restrict stream)
 {
-    AROUND(size_t, fread, (p, size, n, f), ONE(p, bytes(size, n)), 1, size, true);
+    AROUND(size_t, fread, (ptr, size, n, stream), ONE(ptr, bytes(size, n)), 1, size, true);
 }
 
-size_t fread_unlocked(void *restrict p, size_t size, size_t n, FILE *restrict f)
+size_t fread_unlocked(void *restrict ptr, size_t size, size_t n, FILE *restrict stream)
 {
-    AROUND(size_t, fread_unlocked, (p, size, n, f), ONE(p, bytes(size, n)), 1, size, true);
+    AROUND(size_t, fread_unlocked, (ptr, size, n, stream), ONE(ptr, bytes(size, n)), 1, size, true);
 }
 
-size_t __fread_chk(void *p, size_t room, size_t size, size_t n, FILE *f)
+size_t __fread_chk(void *ptr, size_t room, size_t size, size_t n, FILE *stream)
 {
-    AROUND(size_t, __fread_chk, (p, room, size, n, f), ONE(p, bytes(size, n)), 1, size, true);
-}
-
-size_t __fread_unlocked_chk(void *p, size_t room, size_t size, size_t n, FILE *f)
-{
-    AROUND(size_t, __fread_unlocked_chk, (p, room, size, n, f), ONE(p, bytes(size, n)), 1, size,
+    AROUND(size_t, __fread_chk, (ptr, room, size, n, stream), ONE(ptr, bytes(size, n)), 1, size,
            true);
 }
 
-size_t fwrite(const void *restrict p, size_t size, size_t n, FILE *restrict f)
+size_t __fread_unlocked_chk(void *ptr, size_t room, size_t size, size_t n, FILE *stream)
 {
-    AROUND(size_t, fwrite, (p, size, n, f), ONE(p, bytes(size, n)), 1, size, false);
+    AROUND(size_t, __fread_unlocked_chk, (ptr, room, size, n, stream), ONE(ptr, bytes(size, n)), 1,
+           size, true);
 }
 
-size_t fwrite_unlocked(const void *restrict p, size_t size, size_t n, FILE *restrict f)
+size_t fwrite(const void *restrict ptr, size_t size, size_t n, FILE *restrict s)
 {
-    AROUND(size_t, fwrite_unlocked, (p, size, n, f), ONE(p, bytes(size, n)), 1, size, false);
+    AROUND(size_t, fwrite, (ptr, size, n, s), ONE(ptr, bytes(size, n)), 1, size, false);
+}
+
+size_t fwrite_unlocked(const void *restrict ptr, size_t size, size_t n, FILE *restrict stream)
+{
+    AROUND(size_t, fwrite_unlocked, (ptr, size, n, stream), ONE(ptr, bytes(size, n)), 1, size,
+           false);
 }
