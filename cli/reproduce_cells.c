@@ -181,10 +181,10 @@ static bool keep(void *self, const struct sweep_cell *c, const struct json_t *pr
     const struct reproduce *r = self;
     char counts[MOST_PATH], path[MOST_PATH];
     struct replacement f;
-    json_t *numbers = json_object();
     const char *digest = json_string_value(json_object_get(printed, "read_back_digest"));
     if (!digest) digest = json_string_value(json_object_get(printed, "memory_digest"));
     if (r->plan.measure == SWEEP_DIGEST) return digest != NULL; /* the journal has it */
+    json_t *numbers = json_object();
     snprintf(counts, sizeof counts, "%s/counts/%s.json", r->folder, c->id);
     cell_path(r, c, ".json", path);
     bool ok = add_counts(numbers, counts);
