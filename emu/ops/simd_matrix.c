@@ -405,7 +405,15 @@ typedef __m512d vector;
 #define FMA(x, y, z) _mm512_fmadd_pd(x, y, z)
 #define SPLAT(x) _mm512_set1_pd(x)
 #define MAX(x, y) _mm512_max_pd(x, y)
-#define CUT(x) _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC)
+/* Without optimisation gcc's header is a macro that passes a mask with another sign. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+static inline vector cut_all(vector x)
+{
+    return _mm512_roundscale_pd(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+}
+#pragma GCC diagnostic pop
+#define CUT(x) cut_all(x)
 #elif defined __FMA__
 enum { WIDE = 4, ROWS = 4 };
 typedef __m256d vector;
