@@ -148,7 +148,7 @@ $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
 $B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
-$B/tests/run-compiler: $(COMPILER_TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a
+$B/tests/run-compiler: $(COMPILER_TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
