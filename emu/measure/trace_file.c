@@ -132,12 +132,12 @@ static void put_words(struct buf *b, const void *from, size_t count)
 /* Files are named once: the text, or the distance to the instruction that named it before, and one. */
 static void put_instruction(struct buf *b, const struct emu_instruction *list, size_t i)
 {
-    const struct emu_instruction *x = &list[i], *before = i ? x - 1 : NULL;
-    const bool same = before && ((before->file && x->file && strcmp(before->file, x->file) == 0) ||
-                                 (!before->file && !x->file));
+    const struct emu_instruction *x = &list[i], *before = i ? x - 1 : x;
+    const bool same = i && ((before->file && x->file && strcmp(before->file, x->file) == 0) ||
+                            (!before->file && !x->file));
     put_number(b, same);
     if (!same) put_text(b, x->file);
-    const bool alike = before && strcmp(before->function, x->function) == 0 &&
+    const bool alike = i && strcmp(before->function, x->function) == 0 &&
                        strcmp(before->module, x->module) == 0;
     put_number(b, alike);
     if (!alike) put_text(b, x->function), put_text(b, x->module);
