@@ -29,14 +29,14 @@ __attribute__((constructor)) static void leave_environment(void)
 
 /* What libc exports for programs that are compiled with _FORTIFY_SOURCE; no header declares all of them. */
 // NOLINTBEGIN(bugprone-reserved-identifier): libc's names
-ssize_t __read_chk(int fd, void *buf, size_t nbytes, size_t room);
-ssize_t __pread_chk(int fd, void *buf, size_t nbytes, off_t offset, size_t room);
-ssize_t __pread64_chk(int fd, void *buf, size_t nbytes, off64_t offset, size_t room);
-ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags);
-ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *addr,
+ssize_t __read_chk(int fd, void *buf, size_t nbytes, size_t buflen);
+ssize_t __pread_chk(int fd, void *buf, size_t nbytes, off_t offset, size_t buflen);
+ssize_t __pread64_chk(int fd, void *buf, size_t nbytes, off64_t offset, size_t buflen);
+ssize_t __recv_chk(int fd, void *buf, size_t n, size_t buflen, int flags);
+ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t buflen, int flags, struct sockaddr *addr,
                        socklen_t *addr_len);
-size_t __fread_chk(void *ptr, size_t room, size_t size, size_t n, FILE *stream);
-size_t __fread_unlocked_chk(void *ptr, size_t room, size_t size, size_t n, FILE *stream);
+size_t __fread_chk(void *ptr, size_t buflen, size_t size, size_t n, FILE *stream);
+size_t __fread_unlocked_chk(void *ptr, size_t buflen, size_t size, size_t n, FILE *stream);
 // NOLINTEND(bugprone-reserved-identifier)
 
 /* The functions of libc. A program may write in a constructor that runs before this one, so it is also done at need. */
@@ -76,9 +76,9 @@ ssize_t read(int fd, void *buf, size_t nbytes)
     AROUND(ssize_t, read, (fd, buf, nbytes), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t __read_chk(int fd, void *buf, size_t nbytes, size_t room)
+ssize_t __read_chk(int fd, void *buf, size_t nbytes, size_t buflen)
 {
-    AROUND(ssize_t, __read_chk, (fd, buf, nbytes, room), ONE(buf, nbytes), 1, 1, true);
+    AROUND(ssize_t, __read_chk, (fd, buf, nbytes, buflen), ONE(buf, nbytes), 1, 1, true);
 }
 
 ssize_t write(int fd, const void *buf, size_t n)
@@ -91,9 +91,9 @@ ssize_t pread(int fd, void *buf, size_t nbytes, off_t offset)
     AROUND(ssize_t, pread, (fd, buf, nbytes, offset), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t __pread_chk(int fd, void *buf, size_t nbytes, off_t offset, size_t room)
+ssize_t __pread_chk(int fd, void *buf, size_t nbytes, off_t offset, size_t buflen)
 {
-    AROUND(ssize_t, __pread_chk, (fd, buf, nbytes, offset, room), ONE(buf, nbytes), 1, 1, true);
+    AROUND(ssize_t, __pread_chk, (fd, buf, nbytes, offset, buflen), ONE(buf, nbytes), 1, 1, true);
 }
 
 ssize_t pread64(int fd, void *buf, size_t nbytes, off64_t offset)
@@ -101,9 +101,9 @@ ssize_t pread64(int fd, void *buf, size_t nbytes, off64_t offset)
     AROUND(ssize_t, pread64, (fd, buf, nbytes, offset), ONE(buf, nbytes), 1, 1, true);
 }
 
-ssize_t __pread64_chk(int fd, void *buf, size_t nbytes, off64_t offset, size_t room)
+ssize_t __pread64_chk(int fd, void *buf, size_t nbytes, off64_t offset, size_t buflen)
 {
-    AROUND(ssize_t, __pread64_chk, (fd, buf, nbytes, offset, room), ONE(buf, nbytes), 1, 1, true);
+    AROUND(ssize_t, __pread64_chk, (fd, buf, nbytes, offset, buflen), ONE(buf, nbytes), 1, 1, true);
 }
 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t offset)
@@ -155,9 +155,9 @@ ssize_t recv(int fd, void *buf, size_t n, int flags)
     AROUND(ssize_t, recv, (fd, buf, n, flags), ONE(buf, n), 1, 1, true);
 }
 
-ssize_t __recv_chk(int fd, void *buf, size_t n, size_t room, int flags)
+ssize_t __recv_chk(int fd, void *buf, size_t n, size_t buflen, int flags)
 {
-    AROUND(ssize_t, __recv_chk, (fd, buf, n, room, flags), ONE(buf, n), 1, 1, true);
+    AROUND(ssize_t, __recv_chk, (fd, buf, n, buflen, flags), ONE(buf, n), 1, 1, true);
 }
 
 ssize_t recvfrom(int fd, void *restrict buf, size_t n, int flags, struct sockaddr *restrict addr,
@@ -166,10 +166,10 @@ ssize_t recvfrom(int fd, void *restrict buf, size_t n, int flags, struct sockadd
     AROUND(ssize_t, recvfrom, (fd, buf, n, flags, addr, addr_len), ONE(buf, n), 1, 1, true);
 }
 
-ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *addr,
+ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t buflen, int flags, struct sockaddr *addr,
                        socklen_t *addr_len)
 {
-    AROUND(ssize_t, __recvfrom_chk, (fd, buf, n, room, flags, addr, addr_len), ONE(buf, n), 1, 1,
+    AROUND(ssize_t, __recvfrom_chk, (fd, buf, n, buflen, flags, addr, addr_len), ONE(buf, n), 1, 1,
            true);
 }
 
@@ -216,16 +216,16 @@ size_t fread_unlocked(void *restrict ptr, size_t size, size_t n, FILE *restrict 
     AROUND(size_t, fread_unlocked, (ptr, size, n, stream), ONE(ptr, bytes(size, n)), 1, size, true);
 }
 
-size_t __fread_chk(void *ptr, size_t room, size_t size, size_t n, FILE *stream)
+size_t __fread_chk(void *ptr, size_t buflen, size_t size, size_t n, FILE *stream)
 {
-    AROUND(size_t, __fread_chk, (ptr, room, size, n, stream), ONE(ptr, bytes(size, n)), 1, size,
+    AROUND(size_t, __fread_chk, (ptr, buflen, size, n, stream), ONE(ptr, bytes(size, n)), 1, size,
            true);
 }
 
-size_t __fread_unlocked_chk(void *ptr, size_t room, size_t size, size_t n, FILE *stream)
+size_t __fread_unlocked_chk(void *ptr, size_t buflen, size_t size, size_t n, FILE *stream)
 {
-    AROUND(size_t, __fread_unlocked_chk, (ptr, room, size, n, stream), ONE(ptr, bytes(size, n)), 1,
-           size, true);
+    AROUND(size_t, __fread_unlocked_chk, (ptr, buflen, size, n, stream), ONE(ptr, bytes(size, n)),
+           1, size, true);
 }
 
 size_t fwrite(const void *restrict ptr, size_t size, size_t n, FILE *restrict s)

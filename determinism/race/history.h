@@ -91,7 +91,7 @@ struct tag_set {
     tag list[];
 };
 _Static_assert(sizeof(struct tag_set) == 20, "with FEW tags it is two units, with HISTORY five");
-/* Reads of a set of capacity HISTORY that it has no room for. The set's summary is also of these. */
+/* Reads of a set of capacity HISTORY that it has no slot for. The set's summary is also of these. */
 enum {
     FIRST_UNITS = 4, /* of an archive's first block, and of others */
     MORE_UNITS = 16,
