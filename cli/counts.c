@@ -30,13 +30,16 @@ void counts_launch(struct counts *c, const struct emu_counts *counts, bool ended
     if (c->profile) emu_profile_add(c->profile, counts);
     if (c->fidelity) emu_fidelity_add(c->fidelity, counts);
     struct event e = {.kind = EVENT_ESTIMATE};
-    for (; counts && (c->estimates || c->traces); counts = counts->next) {
-        if (c->estimates && estimate_cache_get(c->times, counts, &e.estimate)) {
-            if (!ended) launch_estimate_cut(&e.estimate);
-            event_write(c->estimates, &e);
-        }
-        if (c->writer_of_traces.file) (void)trace_file_add(&c->writer_of_traces, counts);
+    struct launch_estimate *t = NULL;
+    const size_t n = c->estimates ? estimate_cache_get_all(c->times, counts, &t) : 0;
+    for (size_t i = 0; i < n; i++) {
+        e.estimate = t[i];
+        if (!ended) launch_estimate_cut(&e.estimate);
+        event_write(c->estimates, &e);
     }
+    free(t);
+    for (; counts && c->writer_of_traces.file; counts = counts->next)
+        (void)trace_file_add(&c->writer_of_traces, counts);
 }
 
 bool counts_end(struct counts *c, bool ok)

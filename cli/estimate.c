@@ -659,6 +659,10 @@ static json_t *json_of(const struct launch_estimate *t, bool total)
     json_object_set_new(o, "roof", json_real(t->roofline.roof));
     json_object_set_new(o, "cycles", json_real(t->cycles));
     json_object_set_new(o, "seconds", json_real(t->seconds));
+    if (!total && t->warnings & LAUNCH_NESTED) {
+        json_object_set_new(o, "begins", json_real(t->begins));
+        json_object_set_new(o, "overlap", json_real(t->overlap));
+    }
     if (t->high > 0) json_object_set_new(o, "interval", json_pack("[ff]", t->low, t->high));
     json_object_set_new(o, "warp_instructions", json_integer((json_int_t)t->warp_instructions));
     json_object_set_new(o, "thread_instructions", json_integer((json_int_t)t->thread_instructions));

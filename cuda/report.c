@@ -96,14 +96,16 @@ static void report_estimates(const struct emu_counts *c, bool ended)
 {
     struct driver_reports *const r = &driver.reports;
     struct event e = {.kind = EVENT_ESTIMATE};
-    for (; c; c = c->next) {
-        if (r->estimates && estimate_cache_get(r->estimates, c, &e.estimate)) {
-            if (!ended) launch_estimate_cut(&e.estimate);
-            event_write(r->events, &e);
-            timeline_launch(&r->timeline, e.estimate.seconds);
-        }
-        if (r->traces.file) (void)trace_file_add(&r->traces, c);
+    struct launch_estimate *t = NULL;
+    const size_t n = r->estimates ? estimate_cache_get_all(r->estimates, c, &t) : 0;
+    for (size_t i = 0; i < n; i++) {
+        e.estimate = t[i];
+        if (!ended) launch_estimate_cut(&e.estimate);
+        event_write(r->events, &e);
+        timeline_launch(&r->timeline, launch_seconds_added(&e.estimate));
     }
+    free(t);
+    for (; c && r->traces.file; c = c->next) (void)trace_file_add(&r->traces, c);
     if (r->traces.file) (void)fflush(r->traces.file);
 }
 

@@ -76,6 +76,23 @@ struct emu_number { /* of an order */
     uint64_t value;
 };
 
+/* How a kernel launched the grid. Grids of one launch by the host have numbers in the order in which they began, 0 is the
+ * host's. */
+struct emu_nesting {
+    uint32_t number, parent; /* of the host's grid: 0, 0 */
+    uint32_t cta;            /* of the parent's, that launched it */
+    uint64_t at;             /* warp instructions that the launching warp had executed */
+    uint64_t stream;         /* it runs behind what this CTA has put into the same one before it */
+    bool is_free;            /* fire and forget: behind nothing */
+    bool is_tail;            /* behind its parent, and all else that this has launched */
+    bool in_order; /* streams wait for events: behind what the parent has launched before it */
+    uint32_t wait; /* emu_counts.waits of the parent: its place plus one; 0: none is for it */
+};
+struct emu_grid_wait { /* a CTA has waited for grids that it had launched */
+    uint32_t cta;
+    uint64_t at; /* as of emu_nesting */
+};
+
 struct emu_counts {
     const char *kernel;
     uint32_t grid[3], block[3], cluster[3], shared; /* shared: bytes of a CTA, static and dynamic */
@@ -98,6 +115,9 @@ struct emu_counts {
     /* How often the emulator found a group in a loop that waits for others. What waits in another way is not found. */
     uint64_t busy_waits;
     const struct emu_trace *trace; /* NULL: config.trace was off, or there was an observer */
+    struct emu_nesting nesting;
+    size_t wait_count;
+    const struct emu_grid_wait *waits; /* of each CTA in the order of its program */
     const struct emu_counts
         *next; /* of the next grid that the kernel launched, in the order of execution */
 };

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "emu/trace.h"
+#include "model/nested_grids.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,4 +132,21 @@ bool estimate_cache_get(struct estimate_cache *all, const struct emu_counts *c,
     buf_free(&k->key);
     *k = (struct known){key, *out};
     return true;
+}
+
+size_t estimate_cache_get_all(struct estimate_cache *all, const struct emu_counts *c,
+                              struct launch_estimate **out)
+{
+    size_t n = 0, count = 0;
+    for (const struct emu_counts *l = c; l; l = l->next) n++;
+    struct launch_estimate *t = calloc(n + 1, sizeof *t);
+    const struct emu_counts **of = calloc(n + 1, sizeof(struct emu_counts *));
+    if (!t || !of) abort();
+    for (; c; c = c->next)
+        if (all ? estimate_cache_get(all, c, &t[count]) : launch_estimate_of(c, &t[count]))
+            of[count++] = c;
+    nested_estimates(of, t, count);
+    free(of);
+    *out = t;
+    return count;
 }

@@ -21,4 +21,9 @@ void estimate_cache_free(struct estimate_cache *all); /* NULL is none */
 bool estimate_cache_get(struct estimate_cache *all, const struct emu_counts *c,
                         struct launch_estimate *out);
 
+/* Of all grids of one launch by the host, `c` and those behind it, that were traced: nested_estimates. Returns how many there
+ * are. `*out` is malloc'd, the caller's. all NULL: nothing is kept. */
+size_t estimate_cache_get_all(struct estimate_cache *all, const struct emu_counts *c,
+                              struct launch_estimate **out);
+
 #endif

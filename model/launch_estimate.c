@@ -53,6 +53,9 @@ const char *launch_warning_text(unsigned bit)
     case LAUNCH_WAITS:
         return "warps wait for each other in loops, or for locks: how long depends on times that the trace "
                "does not have, and the interval is wide";
+    case LAUNCH_NESTED:
+        return "kernels launched grids: these run beside their parents, 5000 cycles (assumed) behind their launch, so "
+               "cycles overlap; no interval is known";
     case LAUNCH_CUT:
         return "a launch faulted or was stopped: its cycles are of what was executed before, and no interval "
                "is known";
@@ -323,15 +326,16 @@ void launch_estimate_cut(struct launch_estimate *t)
 void launch_estimate_add(struct launch_estimate *sum, const struct launch_estimate *t,
                          const struct emu_gpu *g)
 {
-    sum->cycles += t->cycles, sum->seconds += t->seconds;
+    const double part = t->cycles > 0 ? (t->cycles - t->overlap) / t->cycles : 1;
+    sum->cycles += t->cycles * part, sum->seconds += t->seconds * part;
     sum->low += t->low, sum->high += t->high;
     sum->warp_instructions += t->warp_instructions;
     sum->thread_instructions += t->thread_instructions;
     sum->dram_bytes += t->dram_bytes;
     sum->warnings |= t->warnings;
-    if (sum->warnings & LAUNCH_CUT) sum->low = sum->high = 0;
-    for (int p = 0; p < TIMING_PARTS; p++) sum->part[p] += t->part[p];
-    for (int u = 0; u < TIMING_UNITS; u++) sum->by_unit[u] += t->by_unit[u];
+    if (sum->warnings & (LAUNCH_CUT | LAUNCH_NESTED)) sum->low = sum->high = 0;
+    for (int p = 0; p < TIMING_PARTS; p++) sum->part[p] += t->part[p] * part;
+    for (int u = 0; u < TIMING_UNITS; u++) sum->by_unit[u] += t->by_unit[u] * part;
     sum->bound = launch_bound(sum);
     sum->ipc = (double)sum->thread_instructions / sum->cycles;
     sum->roofline = roofline_of(g, (double)sum->warp_instructions, sum->dram_bytes, sum->cycles);

@@ -37,7 +37,9 @@ enum launch_warning { /* bits */
                                    << TIMING_FEATURES, /* it faulted or was stopped */
                       /* warps wait in loops for others, or for locks */
                       LAUNCH_WAITS = LAUNCH_OUTSIDE << (TIMING_FEATURES + 1),
-                      LAUNCH_WARNINGS = 7 + TIMING_FEATURES
+                      /* a kernel launched grids (model/nested_grids.h) */
+                      LAUNCH_NESTED = LAUNCH_OUTSIDE << (TIMING_FEATURES + 2),
+                      LAUNCH_WARNINGS = 8 + TIMING_FEATURES
 };
 const char *launch_warning_text(unsigned bit); /* of one that is set */
 
@@ -63,6 +65,11 @@ struct launch_estimate {
     enum timing_part bound;       /* the part that dominates: launch_bound */
     double ipc;                   /* thread instructions per cycle of the whole GPU */
     struct roofline roofline;
+
+    /* Where a kernel has launched grids (model/nested_grids.h), else 0. Cycles of these count from their launch on. */
+    double begins; /* cycles from the host's launch to the first instruction */
+    double
+        overlap; /* cycles that others account for: the launch by the host takes the sum of cycles - overlap */
 
     /* How sure it is. `low` and `high` are cycles; 8 of 10 launches lay so around their estimates: those that were
      * measured, whose programs were left out of the fit; of a GPU of which none were, those of other GPUs by their
@@ -102,7 +109,13 @@ enum timing_part launch_bound(const struct launch_estimate *t);
 const char *timing_part_name(enum timing_part p); /* "dram" */
 const char *timing_unit_name(enum timing_unit u); /* "fp32" */
 
-/* Adds launches: cycles, seconds, parts, instructions, bytes, interval and warnings are sums or unions; the rest
+/* Seconds that the grid adds to the launch by the host. */
+static inline double launch_seconds_added(const struct launch_estimate *t)
+{
+    return t->seconds * (t->cycles - t->overlap) / t->cycles;
+}
+
+/* Adds launches: cycles without overlap, seconds, parts, instructions, bytes, interval and warnings are sums or unions; the rest
  * follows from these. kernel, grid, block and residents of the sum stay what they are. */
 void launch_estimate_add(struct launch_estimate *sum, const struct launch_estimate *t,
                          const struct emu_gpu *g);

@@ -57,6 +57,12 @@ static struct grid_task *task_new(struct emu_group *g, u32 w, u32 lane, u64 stre
         .cta = g->cta->linear,
         .tail = stream == TAIL,
         .stream = stream == FIRE_AND_FORGET || stream >= FIRST_HANDLE ? stream : 0};
+    task->nesting = (struct emu_nesting){.parent = q->running,
+                                         .cta = task->cta,
+                                         .at = g->instructions,
+                                         .stream = task->stream,
+                                         .is_free = stream == FIRE_AND_FORGET,
+                                         .is_tail = task->tail};
     launch_thread_of(m, g->cta->linear, (g->first + w) * LANES + lane, cta, t);
     snprintf(task->by, sizeof task->by, "thread (%u,%u,%u) of CTA (%u,%u,%u) of kernel '%.80s'",
              t[0], t[1], t[2], cta[0], cta[1], cta[2], m->program->codes[0]->name);
@@ -268,33 +274,53 @@ static struct grid_task *take_of_cta(struct grids *q, u32 cta, size_t *count)
     return out;
 }
 
+/* For the timing model: the CTA waits for these tasks. */
+static void note_wait(struct grids *q, const struct emu_group *g, struct grid_task *tasks,
+                      size_t count)
+{
+    q->waits = grow(q->waits, q->wait_count, &q->wait_cap, sizeof *q->waits);
+    q->waits[q->wait_count++] = (struct emu_grid_wait){.cta = g->cta->linear,
+                                                       .at = g->instructions};
+    for (size_t i = 0; i < count; i++) {
+        tasks[i].nesting.wait = (u32)q->wait_count;
+        tasks[i].nesting.in_order = q->event_waits;
+    }
+}
+
 /* cudaDeviceSynchronize: runs what the CTA has launched. false: a fault was raised. */
 static bool synchronise(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane)
 {
     struct emu_machine *m = g->worker->machine;
     struct grids *q = m->grids;
     const struct emu_order *o = m->launch->order;
-    if (m->launch->observer_count || q->is_traced || (o && !o->nested)) {
+    if (m->launch->observer_count || (o && !o->nested)) {
         emu_raise(
             g, in, EMU_UNSUPPORTED, w, lane, 0, 0,
             "a kernel waits for the grids that it has launched (cudaDeviceSynchronize), which is not possible %s",
-            q->is_traced                ? "in estimates"
-            : m->launch->observer_count ? "with checks, watches and logs that observe accesses"
-                                        : "under this order");
+            m->launch->observer_count ? "with checks, watches and logs that observe accesses"
+                                      : "under this order");
         return false;
     }
     size_t count;
     struct grid_task *tasks = take_of_cta(q, g->cta->linear, &count);
+    if (count) note_wait(q, g, tasks, count);
     if (o && o->choose_grid && !q->event_waits) choose_sequence(tasks, count, o);
     const struct grids outer = *q;
     q->tasks = NULL;
     q->count = q->cap = 0;
+    q->waits = NULL;
+    q->wait_count = q->wait_cap = 0;
     q->event_waits = false;
     const struct emu_fault f = count ? q->run_nested(q, tasks, count) : (struct emu_fault){0};
     grids_drop(q->tasks, q->count); /* of a launch that a fault has ended */
     q->tasks = outer.tasks;
     q->count = outer.count;
     q->cap = outer.cap;
+    free(q->waits);
+    q->waits = outer.waits;
+    q->wait_count = outer.wait_count;
+    q->wait_cap = outer.wait_cap;
+    q->running = outer.running;
     q->event_waits = outer.event_waits;
     grids_drop(tasks, count);
     /* Grids may have released memory. */
@@ -406,6 +432,7 @@ struct grid_task *grids_take(struct grids *q, const struct emu_order *o, size_t 
     q->tasks = NULL;
     q->count = q->cap = 0;
     if (o && o->choose_grid && !q->event_waits) choose_sequence(out, n, o);
+    for (size_t i = 0; i < n; i++) out[i].nesting.in_order = q->event_waits;
     q->event_waits = false;
     *count = n;
     return out;
@@ -421,6 +448,7 @@ void grids_end(struct grids *q, struct mem *m)
 {
     for (size_t i = 0; i < q->buffer_count; i++) mem_release(m, q->buffers[i].address);
     free(q->buffers);
+    free(q->waits);
     grids_drop(q->tasks, q->count);
     *q = (struct grids){0};
 }

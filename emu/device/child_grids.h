@@ -11,7 +11,7 @@
  * for tail launches, then run at once, nested in the call, while all of its own grid stands still. It sees their memory. There is
  * one running grid for each level of the tree; what the grids above have launched is put aside. An order has
  * another one for the nested grids (emu_order.nested) and chooses their sequence. Observers follow one launch at a time: with
- * them, in estimates, and under orders that cannot, such a kernel faults.
+ * them, and under orders that cannot, such a kernel faults.
  *
  * An order may choose another one (emu_order.choose_grid): streams of one CTA, streams of different CTAs and fire-and-forget
  * launches are free of each other. If a kernel makes streams wait for events, its grids keep the order of issue. A stream is
@@ -19,6 +19,7 @@
 #ifndef HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 #define HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 
+#include "emu/counts.h"
 #include "emu/sched/control.h"
 
 enum {
@@ -38,9 +39,10 @@ struct grid_task { /* a launch, copy or fill that waits for the end of its paren
     bool fills, tail;
     u8 value;
     u32 cta;
-    u64 stream;   /* handle; GRIDS_FREE_STREAM: of none, done whenever one likes */
-    u32 number;   /* check_grids.h */
-    char by[200]; /* the thread that issued it */
+    u64 stream;                 /* handle; GRIDS_FREE_STREAM: of none, done whenever one likes */
+    struct emu_nesting nesting; /* for the timing model; without number */
+    u32 number;                 /* check_grids.h */
+    char by[200];               /* the thread that issued it */
 };
 
 struct grid_buffer { /* a parameter buffer */
@@ -57,11 +59,14 @@ struct grids {               /* of one launch by the host */
     u32 pending, depth; /* depth of the grid that runs, 0: the host's */
     u64 handles;        /* streams and events created so far */
     bool event_waits;   /* the grid that runs has made a stream wait for an event */
+    /* For the timing model: grids that have begun, the number of the one that runs, its waits. */
+    u32 begun, running;
+    struct emu_grid_wait *waits;
+    size_t wait_count, wait_cap;
     /* launch.c: carries out tasks, and the grids that they launch, in the middle of the grid that runs. The fault that ended
      * it; EMU_OK: none. */
     struct emu_fault (*run_nested)(struct grids *q, const struct grid_task *tasks, size_t count);
     struct check_grids *check; /* NULL: races between grids are not looked for */
-    bool is_traced;            /* `heddle estimate` times one launch at a time */
 };
 
 /* A call of the device runtime, by one lane. `arg`: its numbers, `dim`: its dim3s, in their order.

@@ -113,6 +113,7 @@ struct grid_tree {      /* a launch by the host and all child grids */
     const struct emu_launch *host;
     /* Counters of grids that the grid that runs has waited for: they come behind its own, when it has ended. */
     struct counts_list nested;
+    struct emu_nesting next; /* how the grid that begins next was launched */
     struct check check;
     double deadline; /* 0: none */
     u64 warp_instructions, thread_instructions;
@@ -260,9 +261,16 @@ static void run_observed(struct emu *e, struct emu_machine *m, struct arena *a,
 /* Adds the counters of the grid to the report. */
 static void keep_counts(struct emu *e, struct emu_kernel *k, struct emu_machine *m,
                         const struct emu_occupancy *occupancy, struct launch_counts *counts,
-                        enum emu_execution path, struct grid_tree *tree)
+                        enum emu_execution path, struct grid_tree *tree,
+                        const struct emu_nesting *nesting)
 {
+    const struct grids *q = &tree->grids;
     struct emu_counts *c = emu_counts_make(e->launch_arena, m, e->gpu, occupancy, counts);
+    struct emu_grid_wait *waits = arena_array(e->launch_arena, struct emu_grid_wait, q->wait_count);
+    if (q->wait_count) memcpy(waits, q->waits, q->wait_count * sizeof *waits);
+    c->nesting = *nesting;
+    c->waits = waits;
+    c->wait_count = q->wait_count;
     c->execution = emu_execution_name(path);
     if (m->trace) {
         struct emu_trace *trace = trace_end(e->launch_arena, m->trace, m);
@@ -283,6 +291,9 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
                                             struct arena *a)
 {
     const bool watched = l->order || l->observer_count;
+    struct emu_nesting nesting = tree->next;
+    nesting.number = tree->grids.running = tree->grids.begun++;
+    tree->grids.wait_count = 0;
     const bool its = e->config.divergence == EMU_ITS;
     const bool stack_only = l->order && l->order->stack_only;
     const unsigned wants = wants_of(l, k), lowering = emu_kernel_lowering(l, wants, its);
@@ -356,7 +367,7 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     if (m.grid_workspace) emu_release(e, m.grid_workspace);
     tree->warp_instructions += counts->instructions;
     tree->thread_instructions += counts->thread_instructions;
-    if (e->config.count) keep_counts(e, k, &m, &occupancy, counts, path, tree);
+    if (e->config.count) keep_counts(e, k, &m, &occupancy, counts, path, tree, &nesting);
     return &e->report;
 }
 
@@ -461,6 +472,7 @@ static bool run_one(struct emu *e, const struct grid_task *t, const struct emu_l
                                .observer_count = host->observer_count};
         memcpy(l.grid, t->grid, sizeof l.grid);
         memcpy(l.block, t->block, sizeof l.block);
+        tree->next = t->nesting;
         launch_grid(e, t->kernel, &l, tree, a);
     } else if (!(t->fills ? emu_fill(e, t->to, &t->value, 1, t->size)
                           : emu_copy(e, t->to, t->from, t->size))) {
@@ -605,7 +617,7 @@ const struct emu_report *emu_launch(struct emu *e, struct emu_kernel *k, const s
     struct grid_tree tree = {.check = {.arena = a, .suppressions = e->suppressions},
                              .last_counts = &e->report.counts,
                              .emu = e,
-                             .grids = {.run_nested = run_nested, .is_traced = e->config.trace},
+                             .grids = {.run_nested = run_nested},
                              .deadline = e->config.timeout > 0 ? start + e->config.timeout : 0};
     struct emu_launch watched_launch = *l;
     if (!l->order) watched_launch.order = e->config.order;

@@ -285,12 +285,11 @@ Test(emu_nested, faults_of_children_end_the_launch)
     close_all();
 }
 
-/* Observers and estimates follow one launch at a time. */
+/* Observers follow one launch at a time. */
 Test(emu_nested, faults_where_it_cannot_wait)
 {
     uint32_t out[64];
-    const struct heddle_device_options options[] = {
-        {.check_race = true}, {.check_init = true}, {.trace = true}};
+    const struct heddle_device_options options[] = {{.check_race = true}, {.check_init = true}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         open_text(steps, options[i]);
         const struct heddle_run r = run("steps", 1, 1, out, 64, 0);
