@@ -276,7 +276,8 @@ struct product { /* of one warp */
     enum type a, b, c, d;
     enum op op;
     bool saturate, small;
-    int round; /* of f64: FE_.. */
+    enum { EVERY_NUMBER, FULL_SUMS, FINITE, FINITE_AND_FAR } range; /* of f16, bf16, tf32 and f32 */
+    int round;                                                      /* of f64: FE_.. */
     uint64_t am[32][256], bm[256][32], cm[32][32];
     int at[32][256], kept; /* sparse: which k the kept elements of A are at; 0: dense */
 };
@@ -382,8 +383,49 @@ static uint64_t expected(const struct product *x, int row, int col)
     return r;
 }
 
+/* An element of A or B in x->range: all bits of the significand set, so that sums become as great as they can; any finite f16,
+ * and of the other types what lies between 2^-50 and 2^61, or a little outside of it, too. */
+static uint64_t ranged(const struct product *x, uint64_t *seed)
+{
+    const int bits = x->a == F16 ? 10 : x->a == BF16 ? 7 : 10;
+    const int most = x->a == F16          ? 30
+                     : x->range == FINITE ? 187
+                                          : 190,
+              least = x->a == F16          ? 0
+                      : x->range == FINITE ? 77
+                                           : 74;
+    const uint64_t sign = rng_next(seed) % 2, all = (1u << bits) - 1;
+    uint64_t e = (uint64_t)least + rng_next(seed) % (uint64_t)(most - least + 1),
+             fraction = rng_next(seed) & all;
+    if (x->range == FULL_SUMS) e = x->a == F16 ? 15 : 127, fraction = all;
+    else if (rng_next(seed) % 16 == 0) e = fraction = 0;
+    const uint64_t v = (x->range == FULL_SUMS && rng_next(seed) % 8 ? 0 : sign)
+                           << (bits + (x->a == F16 ? 5 : 8)) |
+                       e << bits | fraction;
+    return x->a == TF32 ? v << 13 : v;
+}
+
+static uint64_t ranged_c(const struct product *x, uint64_t *seed)
+{
+    const uint64_t r = rng_next(seed);
+    if (x->range == FULL_SUMS) return 0x3fffffff + (r % 4 << 23);
+    if (r % 8 == 0) return r >> 8 & 0x80000000; /* zeros */
+    if (r % 8 == 1) return r >> 8 & 0x807fffff; /* subnormal */
+    return (r >> 8 & 0x807fffff) | (60 + (r >> 40) % 140)
+                                       << 23; /* some greater than all products */
+}
+
 static void fill_product(struct product *x, uint64_t *seed)
 {
+    if (x->range) {
+        for (int i = 0; i < x->m; i++)
+            for (int j = 0; j < x->k; j++) x->am[i][j] = ranged(x, seed);
+        for (int i = 0; i < x->k; i++)
+            for (int j = 0; j < x->n; j++) x->bm[i][j] = ranged(x, seed);
+        for (int i = 0; i < x->m; i++)
+            for (int j = 0; j < x->n; j++) x->cm[i][j] = ranged_c(x, seed);
+        return;
+    }
     for (int i = 0; i < x->m; i++)
         for (int j = 0; j < x->k; j++) x->am[i][j] = element(x->a, x->small, seed);
     for (int i = 0; i < x->k; i++)
@@ -508,6 +550,32 @@ Test(emu_matrix, mma_f16_bf16_tf32)
     }
     check_dense("", 16, 4, F32, TF32, TF32, F32, "");
     check_dense("", 16, 8, F32, TF32, TF32, F32, "");
+}
+
+/* Where products are computed with integers, and around where they are not. */
+Test(emu_matrix, mma_cut_of_finite_numbers)
+{
+    static const struct {
+        enum type type;
+        int k;
+    } cases[] = {{F16, 8}, {F16, 16}, {BF16, 8}, {BF16, 16}, {TF32, 4}, {TF32, 8}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int range = FULL_SUMS; range <= FINITE_AND_FAR; range++) {
+            char op[200];
+            const char *name = types[cases[i].type].name;
+            snprintf(op, sizeof op, "mma.sync.aligned.m16n8k%d.row.col.f32.%s.%s.f32", cases[i].k,
+                     name, name);
+            check_mma("8.7", op,
+                      (struct product){.m = 16,
+                                       .n = 8,
+                                       .k = cases[i].k,
+                                       .a = cases[i].type,
+                                       .b = cases[i].type,
+                                       .c = F32,
+                                       .d = F32,
+                                       .range = (unsigned)range},
+                      0);
+        }
 }
 
 Test(emu_matrix, mma_f8)
