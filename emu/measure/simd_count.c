@@ -108,14 +108,25 @@ static u32 bank_conflict_passes_32(const u64 *at, u32 mask, bool atomic)
     return mask ? degree(word, atomic ? mask : mask & firsts(word)) : 0;
 }
 
+/* Whether the lanes of the mask have one address. */
+static bool are_alike(const u64 *at, u32 mask)
+{
+    u64 differs = 0;
+    const u64 first = mask ? at[__builtin_ctz(mask)] : 0;
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) differs |= mask >> l & 1 ? at[l] ^ first : 0;
+    return !differs;
+}
+
 /* The same for aligned accesses of 8, 16 or 32 bytes. So many lanes as fill the 32 banks take part at once, each uses as many
  * banks side by side, and lanes want the same words only if they want the same element: it is enough to look at elements.
- * Elements one behind the other, and one for all, take one pass. */
+ * Elements one behind the other take one pass. One element for all lanes of the warp is a broadcast, which takes one pass
+ * at any size (so it does on an H200, and so Accel-Sim counts for a V100). */
 static u32 bank_conflict_passes_wide(const u64 *at, u32 mask, u32 size, bool atomic)
 {
     const u32 lanes = LANES * 4 / size, all = (u32)((1ull << lanes) - 1);
     const u32 shift = size == 8 ? 3 : size == 16 ? 4 : 5;
     u32 total = 0;
+    if (!atomic && are_alike(at, mask)) return mask != 0;
     for (u32 first = 0; first < LANES; first += lanes) {
         const u32 on = mask >> first & all;
         const u64 *const a = at + first;
@@ -187,6 +198,8 @@ static u32 bank_conflict_passes_16(const u64 *at, u32 mask, u32 size, bool atomi
     return total;
 }
 
+/* Of any addresses. Regular accesses do not come here: bank_conflict_passes_of_run() and
+ * bank_conflict_passes_of_halves() in count.h must give the same (tests/estimate/emu_counts.c). */
 static u32 bank_conflict_passes(const struct emu_group *g, const u64 *at, u32 mask, u32 size,
                                 bool atomic)
 {

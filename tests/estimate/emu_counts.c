@@ -47,11 +47,13 @@ static unsigned touched(const uint64_t *at, uint32_t mask, uint32_t size, unsign
     return distinct(list, n);
 }
 
-/* `whole`: all lanes at once, however many words they want. */
+/* `whole`: all lanes at once, however many words they want. One element for all is broadcast by 32 banks at once. */
 static unsigned bank_passes_by(const uint64_t *at, uint32_t mask, uint32_t size, bool atomic,
                                unsigned banks, bool whole)
 {
-    unsigned words = size < 4 ? 1 : size / 4, lanes = whole ? 32 : banks / words, total = 0;
+    const bool broadcast = banks == 32 && !atomic && touched(at, mask, 1, size) == 1;
+    unsigned words = size < 4 ? 1 : size / 4, total = 0;
+    const unsigned lanes = whole || broadcast ? 32 : banks / words;
     for (unsigned first = 0; first < 32; first += lanes) {
         unsigned most = 0;
         for (unsigned bank = 0; bank < banks; bank++) {
@@ -211,6 +213,34 @@ Test(emu_counts, passes_over_banks_of_any_access)
             if (atomic) cr_assert(s.extra == lanes - distinct(of, lanes), "access %d", n);
             narrow_banks = shares_by_warp = false;
         }
+}
+
+/* What emu/measure/count.h says of regular accesses is what emu/measure/simd_count.c counts lane by lane. */
+Test(emu_counts, passes_of_regular_accesses_by_both_ways)
+{
+    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
+        for (int n = 0; runs_here(i) && n < 20000; n++) {
+            const bool same = random32() % 2, halves = random32() % 2;
+            struct access a = {.mask = ~0u, .size = halves ? 4 : 1u << random32() % 6};
+            const uint64_t near = random32() % 2 ? 512 : 8192 - 32 * 32;
+            const uint64_t first = random32() % near / a.size * a.size,
+                           second = random32() % near / a.size * a.size;
+            for (unsigned l = 0; l < 32; l++)
+                a.at[l] = !halves ? first + (same ? 0 : l * a.size)
+                                  : (l < 16 ? first : second) + (same ? 0 : l % 16 * a.size);
+            if (!halves && same && random32() % 2) a.mask = random32() | 1;
+            shares_by_warp = random32() % 2;
+            const struct emu_site s = count_once(countings[i], &a, PTX_SPACE_SHARED, COUNT_LOAD);
+            const unsigned regular =
+                halves ? bank_conflict_passes_of_halves(first, second, same ? 1 : 16)
+                       : bank_conflict_passes_of_run(a.size, same);
+            cr_assert(s.bank_conflict_passes == regular,
+                      "way %zu, access %d of %u bytes%s%s%s: %llu passes lane by lane, %u", i, n,
+                      a.size, halves ? ", halves" : "", same ? ", one element" : "",
+                      shares_by_warp ? ", since 9.0" : "",
+                      (unsigned long long)s.bank_conflict_passes, regular);
+        }
+    shares_by_warp = false;
 }
 
 Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
