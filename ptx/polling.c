@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "ptx/flow.h"
+#include "ptx/form.h"
 #include "ptx/ptx.h"
 
 #include <string.h>
@@ -15,14 +16,10 @@ static const struct ptx_inst *inst_of(const struct ptx_flow *f, uint32_t stmt)
 static bool is_polled(const struct ptx_inst *i)
 {
     if (!i || ptx_op_has(i->op, "shared") || ptx_op_has(i->op, "shared::cta")) return false;
-    switch (ptx_op_form(i->op)) {
-    case PTX_F_ld_order:
-    case PTX_F_ld_order_global:
-    case PTX_F_ld_volatile:
-    case PTX_F_ld_volatile_global:
-    case PTX_F_ld_mmio: return true;
-    default: return i->op->form->effects & PTX_ATOMIC && ptx_op_has(i->op, "exch");
-    }
+    const unsigned effects = i->op->form->effects;
+    const bool loads = i->op->form->unit == PTX_UNIT_MEM && effects & PTX_READS;
+    return (loads && ptx_op_is_strong(i->op)) ||
+           (effects & PTX_ATOMIC && ptx_op_has(i->op, "exch"));
 }
 
 /* Marks what the statement writes if it is the load or reads something marked. Returns whether a mark is new. */

@@ -10,6 +10,7 @@
  * other. */
 #include "base/arena.h"
 #include "ptx/flow.h"
+#include "ptx/form.h"
 #include "ptx/ptx.h"
 
 #include <assert.h>
@@ -251,6 +252,7 @@ static struct fact special(const struct state *s, const struct ptx_opnd *o)
 
 /* ---- kinds ------------------------------------------------------------------------------------- */
 
+/* A form that is in no table here shares nothing among lanes unless its row says that it only computes. */
 static enum kind kind_of(enum ptx_form form)
 {
     static const struct {
@@ -284,6 +286,10 @@ static enum kind kind_of(enum ptx_form form)
         {"bar.cta.red", BARRIER},
         {"barrier.red", BARRIER},
         {"barrier.cta.red", BARRIER},
+        {"txq", PURE},
+        {"txq.level", PURE},
+        {"suq", PURE},
+        {"mbarrier.pending_count", PURE},
     };
     const struct ptx_form_info *info = &ptx_forms[form];
     for (size_t i = 0; i < sizeof rows_by_form / sizeof *rows_by_form; i++)
@@ -291,9 +297,7 @@ static enum kind kind_of(enum ptx_form form)
     for (size_t i = 0; i < sizeof rows_by_name / sizeof *rows_by_name; i++)
         if (strcmp(rows_by_name[i].name, info->name) == 0) return rows_by_name[i].kind;
     if (form == PTX_F_match_all) return VOTE;
-    bool carry = info->unit == PTX_UNIT_IALU || info->unit == PTX_UNIT_IMUL;
-    unsigned ignored = carry ? PTX_EFFECT : 0;
-    return info->effects & ~ignored ? SEPARATE : PURE;
+    return ptx_form_computes(form) ? PURE : SEPARATE;
 }
 
 static void find_kinds(struct state *s)

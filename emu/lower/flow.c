@@ -6,6 +6,7 @@
 #include "emu/device/image.h"
 #include "ptx/cfg.h"
 #include "ptx/flow.h"
+#include "ptx/form.h"
 #include "ptx/link.h"
 
 #include <string.h>
@@ -492,12 +493,6 @@ const struct lower_rule lower_sync_rules[] = {BARS(sync, BAR_SYNC),
                                               {0, NULL, 0}};
 #undef BARS
 
-bool lower_is_strong(const struct ptx_op *op)
-{
-    return op->form->effects & PTX_FENCE || ptx_op_has(op, "volatile") ||
-           ptx_op_has(op, "relaxed") || ptx_op_has(op, "mmio");
-}
-
 /* Resolves which function each call goes to, and finds whether functions call themselves. */
 static void link_callees(struct lower_driver *D)
 {
@@ -546,7 +541,7 @@ static void note_communication(struct emu_program *p, const struct emu_place_of 
     if (op->form->unit == PTX_UNIT_SYNC && effects & PTX_FENCE && !(effects & PTX_BARRIER) &&
         op->form->name[0] != 'c')
         p->talks = true; /* fences */
-    if (op->form->unit == PTX_UNIT_MEM && !shared && lower_is_strong(op)) {
+    if (op->form->unit == PTX_UNIT_MEM && !shared && ptx_op_is_strong(op)) {
         p->talks = true;
         p->timed |= effects & PTX_READS;
     }
@@ -558,7 +553,7 @@ static void note_shared(struct emu_program *p, const struct emu_place_of *q, uns
                         struct accesses *a)
 {
     const struct ptx_op *op = q->inst->op;
-    if (op->form->unit == PTX_UNIT_MEM && lower_is_strong(op)) p->shared_commutes = false;
+    if (op->form->unit == PTX_UNIT_MEM && ptx_op_is_strong(op)) p->shared_commutes = false;
     if (!(op->form->effects & PTX_ATOMIC)) return;
     p->shared_commutes &= !returns_a_value(q) && (!a->first_shared || kind == a->first_shared) &&
                           atomic_commutes(lower_atomic_op(op), op->type[0]);

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "ptx/cfg.h"
 #include "ptx/flow.h"
+#include "ptx/form.h"
 
 #include <string.h>
 
@@ -25,27 +26,12 @@ struct pending {
 
 static bool is_load(const struct ptx_inst *i)
 {
-    switch (ptx_op_form(i->op)) {
-    case PTX_F_ld:
-    case PTX_F_ld_global:
-    case PTX_F_ld_order:
-    case PTX_F_ld_order_global:
-    case PTX_F_ld_volatile:
-    case PTX_F_ld_volatile_global: return !ptx_op_has(i->op, "acquire");
-    default: return false;
-    }
+    return ptx_op_is_passing_load(i->op);
 }
 
 static bool is_store(const struct ptx_inst *i)
 {
-    switch (ptx_op_form(i->op)) {
-    case PTX_F_st:
-    case PTX_F_st_global:
-    case PTX_F_st_order:
-    case PTX_F_st_order_global:
-    case PTX_F_st_volatile: return !ptx_op_has(i->op, "release");
-    default: return false;
-    }
+    return ptx_op_is_passing_store(i->op);
 }
 
 /* Whether loads may stay pending over it. Not over an access under a guard: lanes that it switches off may have loads

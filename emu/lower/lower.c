@@ -9,6 +9,7 @@
 #include "ptx/accuracy.h"
 #include "ptx/cfg.h"
 #include "ptx/flow.h"
+#include "ptx/form.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -517,7 +518,7 @@ static bool may_wait(const struct ptx_inst *i)
     const u32 effects = op->form->effects;
     const char *name = op->form->name;
     return (effects & PTX_ATOMIC && strncmp(name, "atom", 4) == 0) ||
-           (op->form->unit == PTX_UNIT_MEM && effects & PTX_READS && lower_is_strong(op)) ||
+           (op->form->unit == PTX_UNIT_MEM && effects & PTX_READS && ptx_op_is_strong(op)) ||
            (effects & PTX_FENCE && !(effects & PTX_BARRIER)) ||
            (effects & PTX_BARRIER && strncmp(name, "barrier", 7) == 0 &&
             !ptx_op_has(op, "aligned")) ||

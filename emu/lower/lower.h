@@ -1,6 +1,6 @@
 /* emu/lower/lower.h: PTX statements -> micro-operations, for the files that lower a family of instructions.
  *
- * A file has an array of rules. A rule names a form of the instruction table (ptx/isa.def), the function that lowers
+ * A file has an array of rules. A rule names a form of the instruction table (ptx/isa_*.def), the function that lowers
  * it, and a number for that function, which is mostly the first of the micro-operations that it chooses from
  * (emu/ops/uops.def). This is what emu/lower/int.c does with popc and clz:
  *
@@ -89,8 +89,6 @@ u32 lower_carry(struct lower *L); /* the row of the carry flag, as a predicate *
 /* Whether nobody reads the result of this atomic. */
 bool lower_result_dead(const struct lower *L, const struct ptx_inst *i);
 void lower_is_timed(struct lower *L); /* emu_program.timed */
-/* Whether the access is strong (PTX ISA, "Memory Consistency Model"), or the instruction a fence. */
-bool lower_is_strong(const struct ptx_op *op);
 
 bool lower_refuse(struct lower *L, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -100,11 +98,12 @@ static inline bool lower_type_signed(unsigned type)
     return ptx_types[type].kind == PTX_SINT;
 }
 
-/* The families. */
+/* The families: lower_NAME_rules is in NAME.c, but for these two. rule_of() in lower.c lists them all. */
 extern const struct lower_rule lower_int_rules[], lower_float_rules[], lower_half_rules[],
     lower_cvt_rules[], lower_video_rules[], lower_move_rules[], lower_memory_rules[],
     lower_atomic_rules[], lower_async_rules[], lower_texture_rules[], lower_warp_rules[],
-    lower_matrix_rules[], lower_sync_rules[], lower_control_rules[];
+    lower_matrix_rules[];
+extern const struct lower_rule lower_sync_rules[], lower_control_rules[]; /* flow.c */
 
 /* ---- the driver ----------------------------------------------------------------------------------- */
 

@@ -231,9 +231,9 @@ Test(emu_counts, passes_of_regular_accesses_by_both_ways)
             if (!halves && same && random32() % 2) a.mask = random32() | 1;
             shares_by_warp = random32() % 2;
             const struct emu_site s = count_once(countings[i], &a, PTX_SPACE_SHARED, COUNT_LOAD);
-            const unsigned regular =
-                halves ? bank_conflict_passes_of_halves(first, second, same ? 1 : 16)
-                       : bank_conflict_passes_of_run(a.size, same);
+            const unsigned regular = halves ? bank_conflict_passes_of_halves(first, second,
+                                                                             same ? 1 : 16)
+                                            : bank_conflict_passes_of_run(a.size, same);
             cr_assert(s.bank_conflict_passes == regular,
                       "way %zu, access %d of %u bytes%s%s%s: %llu passes lane by lane, %u", i, n,
                       a.size, halves ? ", halves" : "", same ? ", one element" : "",

@@ -1,5 +1,6 @@
 /* The instruction table: every row can be read and reached, opcodes find their rows, and what is
  * wrong with an opcode is said. */
+#include "ptx/form.h"
 #include "tests/support/forms.h"
 #include "tests/support/support.h"
 
@@ -345,6 +346,71 @@ Test(isa, knows_first_words)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         cr_expect(ptx_isa_is_name(names[i].text, (uint32_t)strlen(names[i].text)) == names[i].is,
                   "%s", names[i].text);
+}
+
+/* Uniformity (ptx/uniform.c) and late loads (emu/lower/late.c) trust what a row says of itself. The names are those of the
+ * PTX ISA's sections on memory, textures, control flow, synchronisation, warps and matrices. */
+Test(isa, rows_that_only_compute_depend_on_no_other_lane)
+{
+    static const char *const others[] = {
+        "shfl", "vote", "match", "redux",   "activemask", "elect",     "movmatrix",     "ldmatrix",
+        "mma",  "wmma", "wgmma", "tcgen05", "bar",        "barrier",   "mbarrier",      "ld",
+        "st",   "ldu",  "atom",  "red",     "multimem",   "cp",        "prefetch",      "tex",
+        "tld4", "suld", "sust",  "sured",   "membar",     "fence",     "bra",           "brx",
+        "call", "ret",  "exit",  "trap",    "alloca",     "nanosleep", "griddepcontrol"};
+    unsigned computing = 0;
+    for (int f = 0; f < PTX_FORM_COUNT; f++) {
+        const struct ptx_form_info *i = &ptx_forms[f];
+        const size_t first = strcspn(i->name, ".");
+        const bool is = ptx_form_computes((enum ptx_form)f);
+        computing += is;
+        if (is) {
+            cr_expect(!(i->effects & ~PTX_EFFECT) && !strstr(i->mods, ".sync"), "%s", i->id);
+            cr_expect(i->cost != PTX_COST_SHUFFLE && i->cost != PTX_COST_MEMORY &&
+                          i->cost != PTX_COST_BARRIER && i->cost != PTX_COST_CONTROL,
+                      "%s", i->id);
+        }
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+            if (strlen(others[k]) == first && strncmp(i->name, others[k], first) == 0)
+                cr_expect(!is, "%s depends on more than its lane's operands", i->id);
+        if (!i->refused && i->unit == PTX_UNIT_WARP)
+            cr_expect(i->effects & PTX_LANES, "%s: a row of the warp's unit says LANES", i->id);
+    }
+    cr_expect(computing > 300, "%u rows compute", computing);
+}
+
+Test(isa, ops_know_which_accesses_may_be_passed)
+{
+    struct arena *a = arena_new();
+    static const struct {
+        const char *text;
+        bool load, store, strong;
+    } rows[] = {
+        {"ld.u32", true, false, false},
+        {"ld.global.nc.u32", false, false, false},
+        {"ld.relaxed.gpu.global.u32", true, false, true},
+        {"ld.acquire.gpu.global.u32", false, false, true},
+        {"ld.volatile.shared.u32", true, false, true},
+        {"ld.mmio.relaxed.sys.global.u32", false, false, true},
+        {"ldu.global.u32", false, false, false},
+        {"st.v2.u32", false, true, false},
+        {"st.relaxed.cta.shared.u32", false, true, true},
+        {"st.release.sys.u32", false, false, true},
+        {"st.volatile.u32", false, true, true},
+        {"st.mmio.relaxed.sys.u32", false, false, true},
+        {"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32", false, false, false},
+        {"atom.add.u32", false, false, false},
+        {"fence.sc.gpu", false, false, true},
+        {"add.u32", false, false, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct ptx_op *op = ptx_isa_find(isa_for(a, 90, "90"), rows[i].text,
+                                               (uint32_t)strlen(rows[i].text));
+        cr_assert(op, "%s", rows[i].text);
+        cr_expect(ptx_op_is_passing_load(op) == rows[i].load, "%s", rows[i].text);
+        cr_expect(ptx_op_is_passing_store(op) == rows[i].store, "%s", rows[i].text);
+        cr_expect(ptx_op_is_strong(op) == rows[i].strong, "%s", rows[i].text);
+    }
+    arena_free(a);
 }
 
 Test(isa, ops_know_their_words)
