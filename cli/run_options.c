@@ -1,3 +1,9 @@
+/* Reads the command line of `heddle run` and `heddle check` (cli/run_options.h).
+ *
+ * First the two tables of options: --help, the reference page, manual pages and the completion of bash are made from them.
+ * A row of a setting has no text: session/settings.def has it. run_options_read() writes the words into one line, which
+ * messages quote, finds the row of each option, and looks whether the kind of target (run_target_kind) takes it. What the values
+ * mean is read later: settings by run_options_settings() in cli/settings.c, the others by the command. */
 #define _GNU_SOURCE
 #include "cli/run_options.h"
 
@@ -19,7 +25,7 @@ enum {
     JOBS = TARGET_PTX | TARGET_JOB,
 };
 
-const struct command_option run_options_table[RUN_OPTION_COUNT] = {
+const struct command_option run_options_table[] = {
     {.section = "Settings, for every kind of target",
      .name = "gpu",
      .id = OPTION_SETTING,
@@ -213,7 +219,7 @@ const struct command_option run_options_table[RUN_OPTION_COUNT] = {
 };
 
 /* What `heddle check` has beside these, or in their place. */
-const struct command_option check_options_table[CHECK_OPTION_COUNT] = {
+const struct command_option check_options_table[] = {
     {.name = "order",
      .argument = "ORDER[,ORDER...]",
      .standard = "all but native",
@@ -359,6 +365,9 @@ const struct command_option check_options_table[CHECK_OPTION_COUNT] = {
      .targets = TARGET_ANY},
 };
 
+_Static_assert(sizeof run_options_table == RUN_OPTION_COUNT * sizeof *run_options_table &&
+                   sizeof check_options_table == CHECK_OPTION_COUNT * sizeof *check_options_table,
+               "cli/run_options.h: RUN_OPTION_COUNT, CHECK_OPTION_COUNT");
 enum { ALL_COUNT = RUN_OPTION_COUNT + CHECK_OPTION_COUNT };
 
 static bool is(struct piece p, const char *word)

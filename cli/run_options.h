@@ -93,10 +93,11 @@ struct run_options {
     struct heddle_module *module; /* of a kernel file, where it was read before; NULL */
 };
 
-/* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. */
+/* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. run_options.c
+ * does not compile if a number is not that of the rows. */
 enum { RUN_OPTION_COUNT = 42, CHECK_OPTION_COUNT = 21 };
-extern const struct command_option run_options_table[RUN_OPTION_COUNT];
-extern const struct command_option check_options_table[CHECK_OPTION_COUNT];
+extern const struct command_option run_options_table[];
+extern const struct command_option check_options_table[];
 
 /* argv[0] is the command, as "run" or "check". false after errors. */
 bool run_options_read(struct run_options *o, int argc, char **argv);
