@@ -1,4 +1,4 @@
-/* Reads the rows of isa.def and resolves opcodes against them.
+/* Reads the rows of isa_arith.def, isa_memory.def and isa_warp.def and resolves opcodes against them.
  *
  * The rows are compiled once in a process, and an opcode's spelling is resolved once per module: a
  * map from its text to the rows that fit. So the price of the notation does not depend on the length

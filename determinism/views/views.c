@@ -1,4 +1,12 @@
-/* Views at loads, stores and atomics. */
+/* Views at loads, stores and atomics (determinism/views/views.h); fences, barriers and exits are in sync.c.
+ *
+ * views_access() splits an access into sectors. Each has a history of messages (history.h), the stores to it in coherence
+ * order:
+ *   load     choose_message() takes one that the warp's view allows, of those the newest visible one or a stale one
+ *   store    push() adds a message at the end, with the time from which others see it (draw_visible); store_before()
+ *            puts it before messages that are not visible yet
+ *   atomic   atomic_sector() reads and writes the newest; choose_old() and atomic_before() let it read an older one
+ * A strong read adds what it has read to the view (observe). Guest memory holds the last message of each history. */
 #include "determinism/views/views.h"
 
 #include "base/rng.h"
@@ -253,6 +261,8 @@ static uint64_t places(const struct history *h, uint32_t at)
 
 /* ---- loads ------------------------------------------------------------------------------------------------ */
 
+/* Whether a load that may be stale is. Weak loads mostly are: all but one in fresh_one_in. Strong loads mostly are not:
+ * one in stale_one_in is. */
 static bool is_stale(struct touch *t)
 {
     const struct views_settings *s = &t->v->settings;
@@ -262,7 +272,7 @@ static bool is_stale(struct touch *t)
 }
 
 /* The message that a load of these bytes reads; what is newer does not overlap it, or is not read. */
-static uint32_t choose(struct touch *t, const struct history *h, uint32_t bytes)
+static uint32_t choose_message(struct touch *t, const struct history *h, uint32_t bytes)
 {
     uint32_t may[HISTORY_DEPTH], count = 0, newest = HISTORY_DEPTH; /* newest: the visible one */
     for (uint32_t i = h->count; i-- > 0;) {
@@ -330,7 +340,7 @@ static void load_sector(struct touch *t, uint64_t address, uint32_t bytes)
         else if (t->strong) view_add_all(&t->g->acquired, t->v->histories.lost);
         return;
     }
-    const uint32_t at = choose(t, h, bytes);
+    const uint32_t at = choose_message(t, h, bytes);
     note_read(t, h, at, bytes);
     if (is_overwritten(h, at, bytes)) {
         fetch(t);

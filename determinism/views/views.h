@@ -32,9 +32,10 @@ struct views;
 struct views_settings { /* of a launch */
     uint32_t
         late_for; /* the longest time that a store is invisible, in accesses; 0: stores are never late */
+    /* Of loads that may be stale. Weak ones mostly are, strong ones mostly are not, so each number counts the rare case: */
     uint32_t
-        fresh_one_in; /* one of so many weak loads that may be stale is not; 0: none is stale */
-    uint32_t stale_one_in; /* one of so many strong loads that may be stale is; 0: none */
+        fresh_one_in; /* one of so many weak loads is not stale; 0: none is stale, strong or weak */
+    uint32_t stale_one_in; /* one of so many strong loads is stale; 0: none */
     bool late_atomics;     /* atomics may take place before invisible stores and atomics */
     bool ignores_scopes;   /* every scope is as wide as the GPU */
     bool has_shared;       /* it is asked about every access of shared memory */

@@ -1,4 +1,4 @@
-/* tests/support/forms.h: how to spell an instruction form, from its row in ptx/isa.def. */
+/* tests/support/forms.h: how to spell an instruction form, from its row in ptx/isa_*.def. */
 #ifndef HEDDLE_TESTS_SUPPORT_FORMS_H
 #define HEDDLE_TESTS_SUPPORT_FORMS_H
 
