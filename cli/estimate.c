@@ -10,6 +10,7 @@
 #include "cli/json.h"
 #include "cli/run.h"
 #include "cli/run_options.h"
+#include "cli/terminal.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -23,6 +24,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,7 @@ static const struct command_option options[] = {
      .standard = "table",
      .help = "csv: a row for each launch, and one for all (docs/estimate.md).",
      .id = 1},
+    COLOUR_OPTION,
     {.name = "coefficients",
      .argument = "FILE",
      .standard = "built in",
@@ -516,6 +519,46 @@ static void print_roofline(const struct launch_estimate *t)
     printf("\n");
 }
 
+/* The share of issue slots that were used over time, on a terminal. */
+static void print_share(const double share[ISSUE_COLUMNS])
+{
+    double most = 0;
+    for (int k = 0; k < ISSUE_COLUMNS; k++)
+        if (share[k] > most) most = share[k];
+    if (!terminal_colours() || most <= 0) return;
+    printf("%28s |", "issue slots used over time");
+    terminal_begin(TERMINAL_BLUE);
+    terminal_spark(share, ISSUE_COLUMNS);
+    terminal_end();
+    printf("| at most %.*f %%\n", most < 0.1 ? 1 : 0, 100 * most);
+}
+
+static void print_share_of(const struct launch_estimate *t)
+{
+    double share[ISSUE_COLUMNS];
+    for (int k = 0; k < ISSUE_COLUMNS; k++) share[k] = (double)t->issue_share[k] / UINT16_MAX;
+    print_share(share);
+}
+
+/* Of all launches, one after the other. */
+static void print_share_of_all(const struct estimates *e)
+{
+    const double width = e->total.cycles / ISSUE_COLUMNS;
+    double share[ISSUE_COLUMNS] = {0}, at = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        const struct launch_estimate *t = &e->list[i];
+        const double each = t->cycles / ISSUE_COLUMNS;
+        for (int k = 0; k < ISSUE_COLUMNS; k++) {
+            const double from = at + k * each, to = from + each;
+            for (int c = (int)(from / width); c < ISSUE_COLUMNS && c * width < to; c++)
+                share[c] += (fmin(to, (c + 1) * width) - fmax(from, c * width)) / width *
+                            t->issue_share[k] / UINT16_MAX;
+        }
+        at += t->cycles;
+    }
+    print_share(share);
+}
+
 /* What issue and units go to. */
 static void print_units(const struct launch_estimate *t)
 {
@@ -574,10 +617,12 @@ static void print_table(const struct estimates *e)
         print_size(t->grid);
         print_size(t->block);
         print_numbers(e, t);
+        print_share_of(t);
     }
     if (e->count > 1) {
         printf("%-28s %10s %10s", e->partial ? "all before the end" : "all", "", "");
         print_numbers(e, &e->total);
+        print_share_of_all(e);
     }
     print_units(&e->total);
     print_roofline(&e->total);

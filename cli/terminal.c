@@ -1,9 +1,10 @@
 /* Colours and progress on a terminal (terminal.h). */
-#define _POSIX_C_SOURCE 200809L /* isatty, clock_gettime */
+#define _GNU_SOURCE /* strcasestr */
 #include "cli/terminal.h"
 
 #include "base/buf.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,29 @@ void terminal_begin(enum terminal_colour colour)
 void terminal_end(void)
 {
     if (terminal_colours()) printf("\033[0m");
+}
+
+/* Whether the locale is UTF-8. (setlocale() would change how numbers are printed.) */
+static bool is_utf8(void)
+{
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    const char *locale = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !(locale && *locale); i++)
+        locale = getenv(names[i]);
+    return locale && (strcasestr(locale, "UTF-8") || strcasestr(locale, "utf8"));
+}
+
+void terminal_spark(const double *values, size_t count)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
+                             *const ascii[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
+    enum { LEVELS = sizeof blocks / sizeof *blocks - 1 };
+    const char *const *marks = is_utf8() ? blocks : ascii;
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (values[i] > most) most = values[i];
+    for (size_t i = 0; i < count; i++)
+        fputs(marks[most > 0 && values[i] > 0 ? (int)ceil(values[i] / most * LEVELS) : 0], stdout);
 }
 
 /* ---- progress ---------------------------------------------------------------------------------------------------- */

@@ -47,6 +47,10 @@ void terminal_bar(enum terminal_colour colour, char mark, int count);
 void terminal_begin(enum terminal_colour colour);
 void terminal_end(void);
 
+/* A line of `count` characters, each as high as its value is of the greatest: blocks where the locale is UTF-8, else
+ * characters of ASCII. */
+void terminal_spark(const double *values, size_t count);
+
 struct steps {
     const char *unit; /* "runs" */
     double began, printed;

@@ -269,6 +269,7 @@ static bool estimate_on(const struct emu_counts *c, const struct timing_machine 
     memcpy(out->block, c->block, sizeof out->block);
     memcpy(out->part, t->part, sizeof out->part);
     memcpy(out->by_unit, t->by_unit, sizeof out->by_unit);
+    memcpy(out->issue_share, t->issue_share, sizeof out->issue_share);
     if (out->cycles <= 0) return false;
     wait_for_dram(c, m, out);
     out->seconds = config_seconds(c->gpu, out->cycles);

@@ -65,6 +65,8 @@ struct launch_estimate {
     enum timing_part bound;       /* the part that dominates: launch_bound */
     double ipc;                   /* thread instructions per cycle of the whole GPU */
     struct roofline roofline;
+    /* Share of issue slots that were used, in equal parts of the time that the model ran, in 1/65535. Of a sum: 0. */
+    uint16_t issue_share[ISSUE_COLUMNS];
 
     /* Where a kernel has launched grids (model/nested_grids.h), else 0. Cycles of these count from their launch on. */
     double begins; /* cycles from the host's launch to the first instruction */

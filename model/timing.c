@@ -22,6 +22,7 @@ static void sum_up(struct timing *c)
 {
     struct timing_result *out = c->out;
     out->cycles = c->end;
+    issue_bins_columns(&c->issued, c->end, c->scheduler_count, out->issue_share);
     for (u32 s = 0; s < c->scheduler_count; s++) {
         struct timing_scheduler *x = &c->schedulers[s];
         if (c->end > x->last) x->part[TIMING_IDLE] += c->end - x->last;
@@ -55,6 +56,7 @@ static void run(const struct emu_trace *t, const struct timing_machine *m,
     c.warps_per_sm = c.slots * c.warps_per_cta;
     c.hooks = hooks[o->kind];
     c.storage = timing_storage();
+    issue_bins_begin(&c.issued);
     timing_prepare_code(&c);
     timing_prepare_sms(&c);
     timing_prepare_memory(&c, share, l1_bytes);

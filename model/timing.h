@@ -28,6 +28,7 @@
 #ifndef HEDDLE_MODEL_TIMING_H
 #define HEDDLE_MODEL_TIMING_H
 
+#include "model/issue_bins.h"
 #include "ptx/isa.h"
 
 #include <stdbool.h>
@@ -138,7 +139,8 @@ struct timing_result {
     uint64_t instructions;        /* warp instructions that were issued */
     double chain; /* the longest time of a warp from its first to its last instruction */
     bool locks;   /* warps took locks */
-    uint64_t quanta, flushes; /* of orders */
+    uint64_t quanta, flushes;            /* of orders */
+    uint16_t issue_share[ISSUE_COLUMNS]; /* over time (model/issue_bins.h) */
 };
 
 /* What some SMs have of the GPU that stand for all of them (model/sample.h). */

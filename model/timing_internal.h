@@ -11,6 +11,7 @@
  *     timing_dab.c         DAB: buffers of reductions, turns, flushes
  *     timing_storage.c     memory of one run
  *     time_lapse.c         what the run did over time
+ *     issue_bins.c         how many issue slots were used over time, in few columns
  *
  * `struct timing` is one run. Time is in cycles of the SMs' clock. A resource that serves one request after another
  * (a unit, a port, a slice, a channel) is a double: the cycle in which it is free again (timing_reserve). There is no
@@ -225,6 +226,7 @@ struct timing { /* one run */
     const struct emu_trace *t;
     const struct timing_machine *m;
     struct timing_result *out;
+    struct issue_bins issued;
     struct time_lapse *lapse; /* what gets what happens over time; NULL: nothing does */
     const struct timing_order_hooks *hooks; /* of the order; NULL: native */
     void *order;                            /* what it keeps */

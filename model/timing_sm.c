@@ -363,6 +363,7 @@ static void step(struct timing *c, struct timing_choice *choice)
     if (taken > 0) s->part[TIMING_UNIT] += taken, s->by_unit[w->next->unit] += taken;
     if (c->lapse) time_lapse_issue(c, choice->scheduler, w, s->last, taken, now);
     s->last = now + c->issue_cycles * w->fold;
+    issue_bins_add(&c->issued, now, s->last);
     s->recent = choice->warp;
     if (s->strict) s->turn = (choice->warp + 1) % s->count;
     c->stepping = choice->scheduler, c->woken = TIMING_NEVER;

@@ -104,6 +104,29 @@ Test(terminal, bars_of_check_have_a_part_for_each_result)
     free(piped), free(seen);
 }
 
+/* Behind the row of a launch is its line over time; a pipe has only the rows. */
+Test(terminal, estimate_has_a_line_over_time)
+{
+    static const char *const marks[] = {"\u2588", "@"};
+    const char *command = "estimate suite:reduce_shared:small 2>/dev/null";
+    char *piped = in_pipe(command, 0);
+    cr_expect(strstr(piped, "over time") == NULL && strchr(piped, '\033') == NULL);
+    for (int ascii = 0; ascii < 2; ascii++) {
+        setenv("LC_ALL", ascii ? "C" : "C.UTF-8", 1);
+        char *seen = on_terminal(command, NULL);
+        cr_expect(strstr(seen, marks[ascii]) && !strstr(seen, marks[!ascii]), "%s", seen);
+        plain(seen);
+        char *line = strstr(seen, "  issue slots used over time |"),
+             *end = line ? strchr(line, '\n') : NULL;
+        cr_assert(line && end && strstr(line, "| at most "), "%s", seen);
+        memmove(line, end + 1, strlen(end + 1) + 1);
+        cr_expect(eq(str, seen, piped));
+        free(seen);
+    }
+    unsetenv("LC_ALL");
+    free(piped);
+}
+
 Test(terminal, what_remains_is_told)
 {
     struct buf b = {0};

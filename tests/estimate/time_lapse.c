@@ -139,6 +139,56 @@ Test(time_lapse, sums_equal_the_totals_for_any_interval)
             }
 }
 
+/* Columns of an estimate against a lapse of one cycle each: the share of issue slots in each of 40 parts of the run. A run
+ * of at most 256 cycles has bins of one cycle, so that both agree to the rounding; a longer one is compared as a whole. */
+static void expect_columns(const struct run *r)
+{
+    const struct time_lapse *l = &r->lapse;
+    const double width = r->result.cycles / ISSUE_COLUMNS;
+    double share[ISSUE_COLUMNS] = {0}, sum = 0, all = 0;
+    for (uint32_t i = 0; i < l->intervals; i++)
+        for (uint32_t sm = 0; sm < l->sms; sm++) {
+            const double ticks = (double)time_lapse_sm(l, i, sm)[TIMING_ISSUE];
+            all += ticks;
+            for (int k = 0; k < ISSUE_COLUMNS; k++)
+                share[k] += ticks / LAPSE_TICKS *
+                            fmax(0, fmin(i + 1, (k + 1) * width) - fmax(i, k * width));
+        }
+    for (int k = 0; k < ISSUE_COLUMNS; k++) {
+        const double got = (double)r->result.issue_share[k] / UINT16_MAX,
+                     want = share[k] / (width * l->sms * l->schedulers);
+        if (r->result.cycles <= ISSUE_BINS)
+            cr_expect(fabs(got - want) < 1e-5, "column %d: %.6f, not %.6f", k, got, want);
+        sum += got * width * l->sms * l->schedulers;
+    }
+    cr_expect(fabs(sum - all / LAPSE_TICKS) < 1e-3 * sum, "%.3f, not %.3f", sum, all / LAPSE_TICKS);
+}
+
+Test(time_lapse, columns_of_estimates_are_sums_of_the_lapse)
+{
+    uint32_t brief = 0;
+    for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++)
+        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+            struct run r = run_new(orders[o], bodies[b], 1);
+            cr_assert(r.lapse.interval <= 1);
+            expect_columns(&r);
+            brief += r.result.cycles <= ISSUE_BINS;
+            run_free(&r);
+        }
+    struct issue_bins bins;
+    uint16_t share[ISSUE_COLUMNS];
+    issue_bins_begin(&bins);
+    issue_bins_add(&bins, 0,
+                   30); /* one of two schedulers, in the first and the last quarter of 120 cycles */
+    issue_bins_add(&bins, 90, 120);
+    issue_bins_columns(&bins, 120, 2, share);
+    for (int k = 0; k < ISSUE_COLUMNS; k++)
+        cr_expect(eq(int, share[k], k < 10 || k >= 30 ? 32768 : 0), "column %d", k);
+    issue_bins_add(&bins, 4095, 4096.5); /* the bins become longer */
+    issue_bins_columns(&bins, 4096.5, 1, share);
+    cr_expect(bins.shift == ISSUE_TICK_BITS + 5 && share[ISSUE_COLUMNS - 1] > 0 && share[0] > 0);
+}
+
 /* One warp that can issue in each cycle, as few do: the interval is the smallest power of two with at most 1000 of them, though
  * it begins at one for slower warps. */
 Test(time_lapse, the_interval_is_as_short_as_can_be)
