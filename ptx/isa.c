@@ -84,6 +84,7 @@ static bool same(struct slice a, struct slice b)
 
 bool isa_same_text(struct slice a, const char *b)
 {
+    if (a.length && *a.text != *b) return false; /* most differ there */
     return a.length == strlen(b) && memcmp(a.text, b, a.length) == 0;
 }
 
@@ -149,49 +150,75 @@ struct gate isa_take_gate(const char **p)
     return g;
 }
 
-static void add_choice(struct arena *a, struct slot *s, size_t *cap, struct slice word,
-                       struct gate gate)
+static struct choice choice_of(struct slice word, struct gate gate)
 {
-    s->choices = arena_grow(a, s->choices, s->count, cap, s->count + 1, sizeof *s->choices);
     enum ptx_type type = ptx_type_find(word.text, word.length);
     enum order order = isa_space_find(word.text, word.length) != PTX_SPACE_COUNT  ? SPACE_ORDER
                        : isa_same_text(word, "row") || isa_same_text(word, "col") ? LAYOUT_ORDER
                                                                                   : ANY_PLACE;
-    s->choices[s->count++] = (struct choice){word, gate, (uint8_t)type, (uint8_t)order};
-    if (type) s->is_type = true;
+    return (struct choice){word, gate, (uint8_t)type, (uint8_t)order};
+}
+
+static void add_choice(struct arena *a, struct slot *s, size_t *cap, struct choice c)
+{
+    s->choices = arena_grow(a, s->choices, s->count, cap, s->count + 1, sizeof *s->choices);
+    s->choices[s->count++] = c;
+    if (c.type) s->is_type = true;
+}
+
+/* The words of each group, which many rows have: read once. */
+struct words_of_group {
+    struct choice *list;
+    size_t count, cap;
+};
+
+static const struct words_of_group *words_of(struct arena *a, struct words_of_group *all,
+                                             const struct group *g)
+{
+    struct words_of_group *w = &all[g - groups];
+    if (w->list) return w;
+    for (const char *q = g->words; *q;) {
+        struct slice word = take_word(&q);
+        struct gate own = isa_take_gate(&q);
+        w->list = arena_grow(a, w->list, w->count, &w->cap, w->count + 1, sizeof *w->list);
+        w->list[w->count++] = choice_of(word, own);
+        while (*q == ' ') q++;
+    }
+    return w;
 }
 
 /* `.word` or `.GROUP`, each with an optional gate, appended to the choices of a slot. */
-static const char *add_alternative(struct arena *a, struct slot *s, size_t *cap, const char **p)
+static const char *add_alternative(struct arena *a, struct words_of_group *all, struct slot *s,
+                                   size_t *cap, const char **p)
 {
     if (**p != '.') return "a modifier does not start with a dot";
     ++*p;
     struct slice word = take_word(p);
     struct gate gate = isa_take_gate(p);
     if (word.length == 0) return "an empty modifier";
-    const struct group *g = find_group(word);
+    const struct group *g = islower((unsigned char)*word.text) ? NULL : find_group(word);
     if (!g) {
         bool capitals = true;
         for (size_t i = 0; i < word.length; i++)
             capitals &= !islower((unsigned char)word.text[i]) && word.text[i] != ':';
         if (capitals && isupper((unsigned char)word.text[0]))
             return "a group that words.def does not have";
-        add_choice(a, s, cap, word, gate);
+        add_choice(a, s, cap, choice_of(word, gate));
         return NULL;
     }
     s->group = g;
-    for (const char *q = g->words; *q;) {
-        struct slice w = take_word(&q);
-        struct gate own = isa_take_gate(&q);
-        if (!own.since) own.since = gate.since;
-        if (!own.sm.length) own.sm = gate.sm;
-        add_choice(a, s, cap, w, own);
-        while (*q == ' ') q++;
+    const struct words_of_group *words = words_of(a, all, g);
+    for (size_t i = 0; i < words->count; i++) {
+        struct choice c = words->list[i];
+        if (!c.gate.since) c.gate.since = gate.since;
+        if (!c.gate.sm.length) c.gate.sm = gate.sm;
+        add_choice(a, s, cap, c);
     }
     return NULL;
 }
 
-static const char *compile_row(struct arena *a, const struct ptx_form_info *form, struct row *row)
+static const char *compile_row(struct arena *a, struct words_of_group *all,
+                               const struct ptx_form_info *form, struct row *row)
 {
     for (const char *p = form->mods; *p;) {
         if (row->slot_count == MAX_SLOTS) return "too many modifiers";
@@ -202,17 +229,17 @@ static const char *compile_row(struct arena *a, const struct ptx_form_info *form
             p++;
             s->optional = true;
             while (!wrong) {
-                wrong = add_alternative(a, s, &cap, &p);
+                wrong = add_alternative(a, all, s, &cap, &p);
                 if (*p != '|') break;
                 p++;
             }
             if (!wrong && *p != '}') wrong = "a brace that does not close";
             if (!wrong) p++;
         } else {
-            wrong = add_alternative(a, s, &cap, &p);
+            wrong = add_alternative(a, all, s, &cap, &p);
             while (!wrong && *p == '|') {
                 p++;
-                wrong = add_alternative(a, s, &cap, &p);
+                wrong = add_alternative(a, all, s, &cap, &p);
             }
         }
         if (wrong) return wrong;
@@ -250,6 +277,7 @@ static void make_table(void)
     isa_table.name_mask--;
     isa_table.names = arena_array(isa_table.arena, uint16_t, isa_table.name_mask + 1);
     uint16_t *last = arena_array(isa_table.arena, uint16_t, PTX_FORM_COUNT);
+    struct words_of_group words[sizeof groups / sizeof *groups] = {0};
     for (size_t i = 0; i < PTX_FORM_COUNT; i++) {
         const char *name = ptx_forms[i].name;
         size_t h = hash_bytes(name, strlen(name)) & isa_table.name_mask;
@@ -259,16 +287,24 @@ static void make_table(void)
         if (isa_table.names[h]) isa_table.next[last[first]] = (uint16_t)(i + 1);
         else isa_table.names[h] = (uint16_t)(i + 1);
         last[first] = (uint16_t)i;
-        const char *wrong = compile_row(isa_table.arena, &ptx_forms[i], &isa_table.rows[i]);
+        const char *wrong = compile_row(isa_table.arena, words, &ptx_forms[i], &isa_table.rows[i]);
         assert(!wrong); /* the tests run ptx_isa_self_check */
         (void)wrong;
-        isa_table.mods[i] = spell_mods(isa_table.arena, &isa_table.rows[i]);
     }
+}
+
+/* Messages and `heddle isa` alone want them, and they take as long as the table. */
+static pthread_once_t mods_spelled = PTHREAD_ONCE_INIT;
+static void spell_table(void)
+{
+    pthread_once(&table_made, make_table);
+    for (size_t i = 0; i < PTX_FORM_COUNT; i++)
+        isa_table.mods[i] = spell_mods(isa_table.arena, &isa_table.rows[i]);
 }
 
 const char *ptx_form_modifiers(enum ptx_form form)
 {
-    pthread_once(&table_made, make_table);
+    pthread_once(&mods_spelled, spell_table);
     return isa_table.mods[form];
 }
 
@@ -572,10 +608,11 @@ static const char *check_row(struct ptx_isa *isa, size_t form)
 const char *ptx_isa_self_check(struct arena *arena)
 {
     struct ptx_isa *isa = ptx_isa_new(arena, 90, 90, 0);
+    struct words_of_group words[sizeof groups / sizeof *groups] = {0};
     const char *all = NULL;
     for (size_t i = 0; i < PTX_FORM_COUNT; i++) {
         struct row row = {0};
-        const char *wrong = compile_row(arena, &ptx_forms[i], &row);
+        const char *wrong = compile_row(arena, words, &ptx_forms[i], &row);
         if (!wrong) wrong = check_row(isa, i);
         if (wrong)
             all = arena_printf(arena, "%srow %s: %s\n", all ? all : "", ptx_forms[i].id, wrong);

@@ -78,7 +78,7 @@ struct isa_table {
     struct arena *arena;
     struct row rows[PTX_FORM_COUNT];
     uint16_t next[PTX_FORM_COUNT];    /* the next row of the same name, plus 1 */
-    const char *mods[PTX_FORM_COUNT]; /* as a reader of the manual would write them */
+    const char *mods[PTX_FORM_COUNT]; /* as in the manual: ptx_form_modifiers() */
     uint16_t *names;                  /* hash of name -> first row, plus 1 */
     size_t name_mask;
 };
