@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -52,8 +53,11 @@ uint32_t crc32c(uint32_t before, const void *bytes, size_t size)
 
 void put_number(struct buf *b, uint64_t x)
 {
-    for (; x >= 128; x >>= 7) buf_putc(b, (char)(x | 128));
-    buf_putc(b, (char)x);
+    char bytes[10];
+    size_t n = 0;
+    for (; x >= 128; x >>= 7) bytes[n++] = (char)(x | 128);
+    bytes[n++] = (char)x;
+    buf_add(b, bytes, n);
 }
 
 void put_signed(struct buf *b, int64_t x)
@@ -133,6 +137,41 @@ const char *get_text(struct cursor *c, struct arena *a)
 
 /* ---- frames --------------------------------------------------------------------------------- */
 
+/* What zstd works in, of this thread. To make one takes longer than to compress a frame of some kilobytes. */
+struct contexts {
+    ZSTD_CCtx *pack;
+    ZSTD_DCtx *unpack;
+};
+static pthread_key_t contexts_key; /* for its destructor, when a thread ends */
+static pthread_once_t contexts_made = PTHREAD_ONCE_INIT;
+
+static void contexts_free(void *self)
+{
+    struct contexts *c = self;
+    (void)ZSTD_freeCCtx(c->pack);
+    (void)ZSTD_freeDCtx(c->unpack);
+    free(c);
+}
+
+static void make_contexts_key(void)
+{
+    if (pthread_key_create(&contexts_key, contexts_free) != 0) abort();
+}
+
+static const struct contexts *contexts(void)
+{
+    static _Thread_local struct contexts *own;
+    if (own) return own;
+    own = calloc(1, sizeof *own);
+    if (!own) abort();
+    own->pack = ZSTD_createCCtx();
+    own->unpack = ZSTD_createDCtx();
+    if (!own->pack || !own->unpack) abort();
+    pthread_once(&contexts_made, make_contexts_key);
+    if (pthread_setspecific(contexts_key, own) != 0) abort();
+    return own;
+}
+
 bool frame_write(FILE *to, uint8_t type, struct buf *plain)
 {
     const size_t bound = ZSTD_compressBound(plain->size);
@@ -140,7 +179,8 @@ bool frame_write(FILE *to, uint8_t type, struct buf *plain)
     const uint32_t crc = crc32c(crc32c(0, &type, 1), plain->data, plain->size);
     struct buf head = {0}, tail = {0};
     if (!packed) abort();
-    const size_t n = ZSTD_compress(packed, bound, plain->data, plain->size, LEVEL);
+    const size_t n = ZSTD_compressCCtx(contexts()->pack, packed, bound, plain->data, plain->size,
+                                       LEVEL);
     buf_putc(&head, (char)type);
     put_number(&head, n);
     for (int i = 0; i < 4; i++) buf_putc(&tail, (char)(crc >> 8 * i));
@@ -211,7 +251,8 @@ static bool unpack(const struct buf *packed, size_t most, struct frame *out)
     out->size = (size_t)size;
     out->plain = malloc(out->size + 1);
     if (!out->plain) abort();
-    return ZSTD_decompress(out->plain, out->size, packed->data, packed->size) == out->size;
+    return ZSTD_decompressDCtx(contexts()->unpack, out->plain, out->size, packed->data,
+                               packed->size) == out->size;
 }
 
 int frame_read(FILE *from, size_t most, struct frame *out)
