@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "emu/trace_file.h"
+#include "model/estimate_cache.h"
 #include "session/event_stream.h"
 
 #include <errno.h>
@@ -52,20 +53,50 @@ uint32_t *lapse_streams(const struct lapse_source *run, size_t *count)
     return streams;
 }
 
-static bool one_launch(struct lapse_launch *l, const struct lapse_sink *const *sinks, size_t count)
-{
-    struct time_lapse lapse = {.interval = l->run->interval, .wants_issues = l->run->issues};
+/* What launches gave that may come again: solvers launch the same kernels hundreds of times. As in estimates, launches
+ * are alike that estimate_cache_key() says are. A lapse has up to 20 MB. */
+enum { KEPT = 4 };
+struct known {
+    struct buf key;
+    bool ok;
     struct launch_estimate estimate;
+    struct time_lapse lapse;
     struct lapse_whole whole;
-    const bool ok = launch_estimate_lapse(l->counts, l->run->all_sms, &lapse, &whole, &estimate);
-    l->estimate = &estimate, l->lapse = &lapse, l->whole = &whole;
-    for (size_t i = 0; ok && i < count; i++)
+};
+
+static void forget(struct known *k)
+{
+    buf_free(&k->key);
+    time_lapse_free(&k->lapse);
+    *k = (struct known){0};
+}
+
+static const struct known *known_of(struct known *all, size_t *next, const struct lapse_launch *l)
+{
+    struct buf key = {0};
+    estimate_cache_key(&key, l->counts);
+    for (size_t i = 0; i < KEPT; i++)
+        if (all[i].key.size == key.size && memcmp(all[i].key.data, key.data, key.size) == 0) {
+            buf_free(&key);
+            return &all[i];
+        }
+    struct known *k = &all[(*next)++ % KEPT];
+    forget(k);
+    k->key = key;
+    k->lapse = (struct time_lapse){.interval = l->run->interval, .wants_issues = l->run->issues};
+    k->ok = launch_estimate_lapse(l->counts, l->run->all_sms, &k->lapse, &k->whole, &k->estimate);
+    return k;
+}
+
+static void one_launch(struct lapse_launch *l, const struct known *k,
+                       const struct lapse_sink *const *sinks, size_t count)
+{
+    l->estimate = &k->estimate, l->lapse = &k->lapse, l->whole = &k->whole;
+    for (size_t i = 0; k->ok && i < count; i++)
         if (sinks[i]->launch) sinks[i]->launch(sinks[i]->self, l);
-    if (ok) l->begin += estimate.seconds, l->number++;
+    if (k->ok) l->begin += k->estimate.seconds, l->number++;
     (void)begin_of(l->run, l->number, &l->begin);
     l->estimate = NULL, l->lapse = NULL, l->whole = NULL;
-    time_lapse_free(&lapse);
-    return ok;
 }
 
 const char *lapse_read(const struct lapse_source *run, const struct lapse_sink *const *sinks,
@@ -76,10 +107,14 @@ const char *lapse_read(const struct lapse_source *run, const struct lapse_sink *
     struct arena *arena = arena_new();
     struct trace_file in = {.file = f, .arena = arena};
     struct lapse_launch l = {.run = run};
+    struct known known[KEPT] = {0};
+    size_t next = 0;
     (void)begin_of(run, 0, &l.begin);
     for (size_t i = 0; i < count; i++)
         if (sinks[i]->begin) sinks[i]->begin(sinks[i]->self, run);
-    while ((l.counts = trace_file_next(&in))) (void)one_launch(&l, sinks, count);
+    while ((l.counts = trace_file_next(&in)))
+        one_launch(&l, known_of(known, &next, &l), sinks, count);
+    for (size_t i = 0; i < KEPT; i++) forget(&known[i]);
     for (size_t i = 0; i < count; i++)
         if (sinks[i]->end) sinks[i]->end(sinks[i]->self, run);
     *launches = l.number;
@@ -88,19 +123,33 @@ const char *lapse_read(const struct lapse_source *run, const struct lapse_sink *
     return in.why;
 }
 
-void lapse_put_ticks(struct buf *out, uint64_t ticks)
+char *lapse_number_text(char *to, uint64_t x)
 {
-    char digits[16];
-    buf_printf(out, "%" PRIu64, ticks / LAPSE_TICKS);
-    uint64_t rest = ticks % LAPSE_TICKS;
-    if (!rest) return;
+    char digits[20];
     int n = 0;
+    do digits[n++] = (char)('0' + x % 10);
+    while (x /= 10);
+    while (n) *to++ = digits[--n];
+    return to;
+}
+
+char *lapse_ticks_text(char *to, uint64_t ticks)
+{
+    to = lapse_number_text(to, ticks / LAPSE_TICKS);
+    uint64_t rest = ticks % LAPSE_TICKS;
+    if (!rest) return to;
+    *to++ = '.';
     for (; rest; rest %= LAPSE_TICKS) { /* 1/1024 has ten digits */
         rest *= 10;
-        digits[n++] = (char)('0' + rest / LAPSE_TICKS);
+        *to++ = (char)('0' + rest / LAPSE_TICKS);
     }
-    buf_putc(out, '.');
-    buf_add(out, digits, (size_t)n);
+    return to;
+}
+
+void lapse_put_ticks(struct buf *out, uint64_t ticks)
+{
+    char text[LAPSE_TICKS_TEXT];
+    buf_add(out, text, (size_t)(lapse_ticks_text(text, ticks) - text));
 }
 
 void lapse_put_json(struct buf *out, const char *text)

@@ -7,39 +7,57 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_start(struct buf *b, const struct lapse_launch *l, const char *kind, uint32_t index,
-                      int64_t interval)
+/* What the rows of a launch have in common. */
+struct rows {
+    struct buf *out;
+    const struct lapse_launch *of;
+    struct buf start;  /* "run,gpu,order,launch,kernel," */
+    uint64_t interval; /* cycles: a whole number */
+};
+
+/* "sm,3,1024," The longest row has LAPSE_SM_COLUMNS numbers and two more. */
+enum { MOST_ROW = (LAPSE_SM_COLUMNS + 8) * (LAPSE_TICKS_TEXT + 1) };
+static char *start_text(char *to, const struct rows *r, const char *kind, uint32_t index,
+                        int64_t interval)
 {
-    buf_printf(b, "%u,%s,%s,%u,%s,%s,%u,", l->run->number, l->counts->gpu->name,
-               l->run->order ? l->run->order : l->counts->order, l->number, l->counts->kernel, kind,
-               index);
-    if (interval < 0) buf_puts(b, "all,");
-    else buf_printf(b, "%.0f,", (double)interval * l->lapse->interval);
+    while (*kind) *to++ = *kind++;
+    *to++ = ',';
+    to = lapse_number_text(to, index);
+    *to++ = ',';
+    if (interval >= 0) to = lapse_number_text(to, (uint64_t)interval * r->interval);
+    else *to++ = 'a', *to++ = 'l', *to++ = 'l';
+    *to++ = ',';
+    return to;
 }
 
-static void put_sm(struct buf *b, const struct lapse_launch *l, uint32_t sm, int64_t interval,
-                   const uint64_t *row)
+static void put_row(const struct rows *r, char *row, char *end)
 {
-    put_start(b, l, "sm", l->lapse->sm_names[sm], interval);
+    *end++ = '\n';
+    buf_add(r->out, r->start.data, r->start.size);
+    buf_add(r->out, row, (size_t)(end - row));
+}
+
+static void put_sm(const struct rows *r, uint32_t sm, int64_t interval, const uint64_t *numbers)
+{
+    char row[MOST_ROW], *to = start_text(row, r, "sm", r->of->lapse->sm_names[sm], interval);
     for (unsigned k = 0; k < LAPSE_SM_COLUMNS; k++) {
-        lapse_put_ticks(b, row[k]);
-        buf_putc(b, ',');
+        to = lapse_ticks_text(to, numbers[k]);
+        *to++ = ',';
     }
-    buf_puts(b, ",,\n");
+    *to++ = ',', *to++ = ',';
+    put_row(r, row, to);
 }
 
-static void put_memory(struct buf *b, const struct lapse_launch *l, const char *kind,
-                       uint32_t index, int64_t interval, uint64_t sectors, uint64_t misses,
-                       uint64_t waited)
+static void put_memory(const struct rows *r, const char *kind, uint32_t index, int64_t interval,
+                       uint64_t sectors, uint64_t misses, uint64_t waited)
 {
-    put_start(b, l, kind, index, interval);
-    for (unsigned k = 0; k < LAPSE_SM_COLUMNS; k++) buf_putc(b, ',');
-    lapse_put_ticks(b, sectors);
-    buf_putc(b, ',');
-    lapse_put_ticks(b, misses);
-    buf_putc(b, ',');
-    lapse_put_ticks(b, waited);
-    buf_putc(b, '\n');
+    char row[MOST_ROW], *to = start_text(row, r, kind, index, interval);
+    for (unsigned k = 0; k < LAPSE_SM_COLUMNS; k++) *to++ = ',';
+    to = lapse_ticks_text(to, sectors);
+    *to++ = ',';
+    to = lapse_ticks_text(to, misses);
+    *to++ = ',';
+    put_row(r, row, lapse_ticks_text(to, waited));
 }
 
 static bool any(const uint64_t *row, size_t n)
@@ -49,45 +67,45 @@ static bool any(const uint64_t *row, size_t n)
     return false;
 }
 
-static void put_sms(struct buf *b, const struct lapse_launch *l)
+static void put_sms(const struct rows *r)
 {
-    const struct time_lapse *t = l->lapse;
+    const struct time_lapse *t = r->of->lapse;
     for (uint32_t sm = 0; sm < t->sms; sm++) {
         uint64_t sum[LAPSE_SM_COLUMNS] = {0};
         for (uint32_t i = 0; i < t->intervals; i++) {
             const uint64_t *row = time_lapse_sm(t, i, sm);
             for (unsigned k = 0; k < LAPSE_SM_COLUMNS; k++) sum[k] += row[k];
-            if (any(row, LAPSE_SM_COLUMNS)) put_sm(b, l, sm, i, row);
+            if (any(row, LAPSE_SM_COLUMNS)) put_sm(r, sm, i, row);
         }
-        put_sm(b, l, sm, -1, sum);
+        put_sm(r, sm, -1, sum);
     }
 }
 
-static void put_slices(struct buf *b, const struct lapse_launch *l)
+static void put_slices(const struct rows *r)
 {
-    const struct time_lapse *t = l->lapse;
+    const struct time_lapse *t = r->of->lapse;
     for (uint32_t s = 0; s < t->slices; s++) {
         uint64_t sum[LAPSE_SLICE_COLUMNS] = {0};
         for (uint32_t i = 0; i < t->intervals; i++) {
             const uint64_t *row = time_lapse_slice(t, i, s);
             for (unsigned k = 0; k < LAPSE_SLICE_COLUMNS; k++) sum[k] += row[k];
-            if (any(row, LAPSE_SLICE_COLUMNS)) put_memory(b, l, "l2", s, i, row[0], row[1], row[2]);
+            if (any(row, LAPSE_SLICE_COLUMNS)) put_memory(r, "l2", s, i, row[0], row[1], row[2]);
         }
-        put_memory(b, l, "l2", s, -1, sum[0], sum[1], sum[2]);
+        put_memory(r, "l2", s, -1, sum[0], sum[1], sum[2]);
     }
 }
 
-static void put_channels(struct buf *b, const struct lapse_launch *l)
+static void put_channels(const struct rows *r)
 {
-    const struct time_lapse *t = l->lapse;
+    const struct time_lapse *t = r->of->lapse;
     for (uint32_t c = 0; c < t->channels; c++) {
         uint64_t sum = 0;
         for (uint32_t i = 0; i < t->intervals; i++) {
             const uint64_t sectors = time_lapse_channels(t, i)[c];
             sum += sectors;
-            if (sectors) put_memory(b, l, "dram", c, i, sectors, 0, 0);
+            if (sectors) put_memory(r, "dram", c, i, sectors, 0, 0);
         }
-        put_memory(b, l, "dram", c, -1, sum, 0, 0);
+        put_memory(r, "dram", c, -1, sum, 0, 0);
     }
 }
 
@@ -95,9 +113,13 @@ static void launch(void *self, const struct lapse_launch *l)
 {
     struct lapse_file *f = self;
     struct buf b = {0};
-    put_sms(&b, l);
-    put_slices(&b, l);
-    put_channels(&b, l);
+    struct rows r = {.out = &b, .of = l, .interval = (uint64_t)l->lapse->interval};
+    buf_printf(&r.start, "%u,%s,%s,%u,%s,", l->run->number, l->counts->gpu->name,
+               l->run->order ? l->run->order : l->counts->order, l->number, l->counts->kernel);
+    put_sms(&r);
+    put_slices(&r);
+    put_channels(&r);
+    buf_free(&r.start);
     lapse_file_add(f, &b);
 }
 

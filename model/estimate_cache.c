@@ -79,8 +79,24 @@ static void put_atomics(struct buf *key, const uint64_t *of_line)
     put(key, some, n * sizeof *some);
 }
 
-/* All that alike launches have in common. */
-static void put_key(struct buf *key, const struct emu_counts *c)
+/* The instructions of each SM, or if they are of a file, of each warp that was traced. */
+static void put_shares(struct buf *key, const struct emu_counts *c)
+{
+    const struct emu_trace *t = c->trace;
+    for (size_t p = 0; p < c->phase_count; p++) {
+        put(key, &c->phases[p].total, sizeof c->phases[p].total);
+        for (uint32_t s = 0; c->phases[p].sm && s < c->sms; s++)
+            put_u64(key, c->phases[p].sm[s].warp_instructions);
+    }
+    if (c->phase_count && c->phases[0].sm) return;
+    for (uint32_t i = 0; i < t->cta_count + t->heavy_count; i++) {
+        const struct trace_cta *x = i < t->cta_count ? t->ctas[i] : t->heavy[i - t->cta_count];
+        put_u64(key, x->linear);
+        for (uint32_t w = 0; w < x->warp_count; w++) put_u64(key, x->warps[w].instructions);
+    }
+}
+
+void estimate_cache_key(struct buf *key, const struct emu_counts *c)
 {
     const struct emu_trace *t = c->trace;
     put_text(key, c->kernel);
@@ -93,10 +109,7 @@ static void put_key(struct buf *key, const struct emu_counts *c)
     put_text(key, c->order);
     put_numbers(key, c->numbers, c->number_count);
     put_numbers(key, c->options, c->option_count);
-    for (size_t p = 0; p < c->phase_count; p++) {
-        put(key, &c->phases[p].total, sizeof c->phases[p].total);
-        for (uint32_t s = 0; s < c->sms; s++) put_u64(key, c->phases[p].sm[s].warp_instructions);
-    }
+    put_shares(key, c);
     put_u64(key, c->instruction_count);
     for (size_t i = 0; i < c->instruction_count; i++)
         put_u64(key, c->instructions[i].warp), put_u64(key, c->instructions[i].thread);
@@ -117,7 +130,7 @@ bool estimate_cache_get(struct estimate_cache *all, const struct emu_counts *c,
 {
     struct buf key = {0};
     if (!c || !c->trace) return false;
-    put_key(&key, c);
+    estimate_cache_key(&key, c);
     for (size_t i = 0; i < KEPT; i++)
         if (is_same(&all->known[i].key, &key)) {
             *out = all->known[i].time;

@@ -25,5 +25,8 @@ bool estimate_cache_get(struct estimate_cache *all, const struct emu_counts *c,
  * are. `*out` is malloc'd, the caller's. all NULL: nothing is kept. */
 size_t estimate_cache_get_all(struct estimate_cache *all, const struct emu_counts *c,
                               struct launch_estimate **out);
+/* All that alike launches have in common, added to `key`. */
+struct buf;
+void estimate_cache_key(struct buf *key, const struct emu_counts *c);
 
 #endif

@@ -97,6 +97,26 @@ Test(report, cycles_are_those_of_the_estimate)
     json_decref(d);
 }
 
+/* This stencil reads two buffers in turn, so that DRAM rows differ: its alike launches have one estimate, that of the
+ * first (docs/estimate.md), and one lapse. */
+Test(report, alike_launches_share_a_lapse)
+{
+    make("%p report suite:stencil_2d --json %s/r.json --csv %s/r.csv 2>&1");
+    make("%p estimate suite:stencil_2d --format=json 2>&1 >%s/e.json");
+    json_t *d = document("r.json"), *e = document("e.json"), *l;
+    json_t *list = at(json_array_get(at(e, "gpus"), 0), "launches"),
+           *launches = at(json_array_get(at(d, "runs"), 0), "launches");
+    size_t i, alike = 0;
+    cr_assert(json_array_size(list) == 5 && json_array_size(launches) == 5);
+    json_array_foreach(launches, i, l)
+    {
+        cr_expect(eq(dbl, number(l, "cycles"), number(json_array_get(list, i), "cycles")));
+        alike += i && json_equal(at(l, "lapse"), at(json_array_get(launches, i - 1), "lapse"));
+    }
+    cr_expect(eq(sz, alike, 3)); /* the first is found in no cache */
+    json_decref(d), json_decref(e);
+}
+
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
 
 enum { COLUMNS = 34, FIRST = 8 /* of numbers */ };
