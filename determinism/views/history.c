@@ -45,10 +45,11 @@ struct history *histories_add(struct histories *all, uint64_t key, uint64_t now)
     struct message *base = &h->messages[0];
     *base = (struct message){.writer = HISTORY_NOBODY, .bytes = UINT32_MAX};
     if (all->lost) { /* it may have had publications */
-        struct published by = {.is_anyones = true};
-        view_add_all(&by.narrow, all->lost);
+        struct shared_view *narrow = shared_view_new(&all->pool);
+        view_add_all(&narrow->view, all->lost);
         base->published = publication_new(&all->pool);
-        publication_add(base->published, &by);
+        publication_begin(base->published,
+                          (struct published){.is_anyones = true, .narrow = narrow});
     }
     return h;
 }
@@ -72,14 +73,14 @@ static void fold(struct histories *all, struct history *h)
     memcpy(base->data, oldest->data, SECTOR_BYTES);
     if (!base->published) base->published = oldest->published;
     else if (oldest->published) {
-        struct publication *both = publication_new(&all->pool);
-        for (uint32_t i = 0; i < base->published->count; i++)
-            publication_add(both, &base->published->by[i]);
-        for (uint32_t i = 0; i < oldest->published->count; i++)
-            publication_add(both, &oldest->published->by[i]);
-        publication_release(&all->pool, base->published);
+        if (base->published->refs > 1) {
+            struct publication *own = publication_new(&all->pool);
+            publication_add_all(&all->pool, own, base->published);
+            publication_release(&all->pool, base->published);
+            base->published = own;
+        }
+        publication_add_all(&all->pool, base->published, oldest->published);
         publication_release(&all->pool, oldest->published);
-        base->published = both;
     }
     memmove(oldest, oldest + 1, (--h->count - 1) * sizeof *oldest);
 }

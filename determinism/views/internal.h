@@ -5,6 +5,7 @@
 #include "determinism/views/history.h"
 #include "determinism/views/views.h"
 
+enum { JOINED = 32 };
 struct warp_views { /* a resident warp */
     uint32_t cta, writer;
     struct view now; /* what precedes its next operation */
@@ -13,6 +14,7 @@ struct warp_views { /* a resident warp */
     uint32_t stores;              /* and atomics, so far */
     uint64_t last_edge;           /* what it read last, for views.execution */
     uint64_t last_acquired;       /* the publication that was joined last, and how */
+    uint64_t joined[JOINED];      /* shared views that were joined, and to what: by hash, 0: none */
     struct publication *released; /* by its last fences; NULL: none */
 };
 enum { BARRIERS = 16 };

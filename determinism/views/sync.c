@@ -1,18 +1,20 @@
 /* Views at fences, barriers, and when CTAs begin. */
 #include "determinism/views/internal.h"
 
+#include <string.h>
+
 /* The fence begins release patterns: later strong writes publish the view. A fence of the CTA's scope leaves what a wider
  * one before it has published to other CTAs. */
 static void release(struct views *v, struct warp_views *g, bool wide)
 {
     struct publication *p = publication_new(&v->histories.pool), *old = g->released;
-    struct published *by = &p->by[0];
-    p->count = 1;
-    by->cta = g->cta;
-    by->is_anyones = false;
-    by->has_wide = wide || (old && old->by[0].has_wide);
-    views_of_release(v, g, &by->narrow);
-    if (by->has_wide) view_copy(&by->wide, wide ? &by->narrow : &old->by[0].wide);
+    struct shared_view *narrow = shared_view_new(&v->histories.pool);
+    views_of_release(v, g, &narrow->view);
+    publication_begin(p, (struct published){.cta = g->cta,
+                                            .narrow = narrow,
+                                            .wide = shared_view_reference(wide  ? narrow
+                                                                          : old ? old->by[0].wide
+                                                                                : NULL)});
     publication_release(&v->histories.pool, old);
     g->released = p;
     v->has_fences = true;
@@ -72,6 +74,7 @@ static void begin_cta(struct views *v, const struct emu_warp *cta)
         publication_release(&v->histories.pool, g->released);
         g->released = NULL;
         g->last_acquired = g->last_edge = 0;
+        memset(g->joined, 0, sizeof g->joined);
         g->stores = 0;
         v->widened |= g->now.widened || g->acquired.widened || g->acquired_wide.widened;
         view_clear(&g->now);

@@ -85,8 +85,28 @@ static void join_messages(struct view *v, const struct view *from)
     if (skip) view_add_all(v, both[skip - 1]);
 }
 
+/* Whether a join with `from` would change nothing. Most joins are such: of 2.3 million of the workload bank 98 %. */
+static bool contains(const struct view *v, const struct view *from)
+{
+    if (from->all > v->all || from->widened > v->widened) return false;
+    for (uint32_t i = 0; i < from->writer_count; i++) {
+        const struct view_writer *w = &from->writers[i];
+        uint32_t k = 0;
+        if (w->until <= v->all) continue;
+        while (k < v->writer_count && v->writers[k].writer != w->writer) k++;
+        if (k == v->writer_count || v->writers[k].until < w->until) return false;
+    }
+    uint32_t left = v->message_count;
+    for (uint32_t i = from->message_count; i-- > 0 && from->messages[i] > v->all;) {
+        while (left && v->messages[left - 1] > from->messages[i]) left--;
+        if (!left || v->messages[--left] != from->messages[i]) return false;
+    }
+    return true;
+}
+
 void view_join(struct view *v, const struct view *from)
 {
+    if (contains(v, from)) return;
     v->widened |= from->widened;
     view_add_all(v, from->all);
     for (uint32_t i = 0; i < from->writer_count; i++)
@@ -106,6 +126,31 @@ void view_copy(struct view *v, const struct view *from)
 
 /* ---- publications ------------------------------------------------------------------------------------------- */
 
+struct shared_view *shared_view_new(struct publication_pool *pool)
+{
+    struct shared_view *v = pool->spare_views;
+    if (v) pool->spare_views = v->next;
+    else if (!(v = malloc(sizeof *v))) abort();
+    v->id = ++pool->ids;
+    v->refs = 1;
+    view_clear(&v->view);
+    return v;
+}
+
+struct shared_view *shared_view_copy(struct publication_pool *pool, const struct view *from)
+{
+    struct shared_view *v = shared_view_new(pool);
+    view_copy(&v->view, from);
+    return v;
+}
+
+void shared_view_release(struct publication_pool *pool, struct shared_view *v)
+{
+    if (!v || --v->refs) return;
+    v->next = pool->spare_views;
+    pool->spare_views = v;
+}
+
 struct publication *publication_new(struct publication_pool *pool)
 {
     struct publication *p = pool->spare;
@@ -114,33 +159,88 @@ struct publication *publication_new(struct publication_pool *pool)
     p->id = ++pool->ids;
     p->refs = 1;
     p->count = 0;
+    p->newest = 0;
+    p->is_widened = false;
     p->next = NULL;
     return p;
 }
 
+static uint64_t newest(const struct view *v)
+{
+    uint64_t most = v->all;
+    for (uint32_t i = 0; i < v->writer_count; i++)
+        if (v->writers[i].until > most) most = v->writers[i].until;
+    if (v->message_count && v->messages[v->message_count - 1] > most)
+        most = v->messages[v->message_count - 1];
+    return most;
+}
+
+static void append(struct publication *p, const struct published *by)
+{
+    p->by[p->count++] = *by;
+    p->is_widened |= by->is_widened;
+    if (by->newest > p->newest) p->newest = by->newest;
+}
+
+void publication_begin(struct publication *p, struct published by)
+{
+    by.newest = newest(&by.narrow->view);
+    by.is_widened = by.narrow->view.widened;
+    append(p, &by);
+}
+
+/* `to` also contains `from` (NULL: nothing), a view of `by`: it becomes a view of its own where it did not. */
+static void merge(struct publication_pool *pool, struct shared_view **to,
+                  const struct shared_view *from, const struct published *by)
+{
+    if (!from || from == *to || view_contains_all_until(&(*to)->view, by->newest, by->is_widened) ||
+        contains(&(*to)->view, &from->view))
+        return;
+    if ((*to)->refs > 1) {
+        struct shared_view *own = shared_view_copy(pool, &(*to)->view);
+        shared_view_release(pool, *to);
+        *to = own;
+    } else (*to)->id = ++pool->ids;
+    view_join(&(*to)->view, &from->view);
+}
+
 /* What is full is merged into its last entry, which every thread may acquire then. */
-void publication_add(struct publication *p, const struct published *by)
+void publication_add(struct publication_pool *pool, struct publication *p,
+                     const struct published *by)
 {
     if (p->count < PUBLISHED) {
-        struct published *to = &p->by[p->count++];
-        to->cta = by->cta;
-        to->is_anyones = by->is_anyones;
-        to->has_wide = by->has_wide;
-        view_copy(&to->narrow, &by->narrow);
-        if (by->has_wide) view_copy(&to->wide, &by->wide);
+        append(p, by);
+        shared_view_reference(by->narrow);
+        shared_view_reference(by->wide);
         return;
     }
     struct published *last = &p->by[PUBLISHED - 1];
-    if (last->has_wide) view_join(&last->narrow, &last->wide);
-    view_join(&last->narrow, &by->narrow);
-    if (by->has_wide) view_join(&last->narrow, &by->wide);
+    merge(pool, &last->narrow, last->wide, last);
+    merge(pool, &last->narrow, by->narrow, by);
+    merge(pool, &last->narrow, by->wide, by);
+    shared_view_release(pool, last->wide);
+    last->wide = NULL;
     last->is_anyones = true;
-    last->has_wide = false;
+    if (by->newest > last->newest) last->newest = by->newest;
+    last->is_widened = last->narrow->view.widened;
+    p->is_widened |= last->is_widened;
+    if (by->newest > p->newest) p->newest = by->newest;
+}
+
+void publication_add_all(struct publication_pool *pool, struct publication *p,
+                         const struct publication *from)
+{
+    p->id = ++pool->ids;
+    for (uint32_t i = 0; i < from->count; i++) publication_add(pool, p, &from->by[i]);
 }
 
 void publication_release(struct publication_pool *pool, struct publication *p)
 {
     if (!p || --p->refs) return;
+    for (uint32_t i = 0; i < p->count; i++) {
+        shared_view_release(pool, p->by[i].narrow);
+        shared_view_release(pool, p->by[i].wide);
+    }
     p->next = pool->spare;
     pool->spare = p;
 }
@@ -148,5 +248,7 @@ void publication_release(struct publication_pool *pool, struct publication *p)
 void publication_pool_free(struct publication_pool *pool)
 {
     for (struct publication *p = pool->spare, *next; p; p = next) next = p->next, free(p);
+    for (struct shared_view *v = pool->spare_views, *next; v; v = next) next = v->next, free(v);
     pool->spare = NULL;
+    pool->spare_views = NULL;
 }

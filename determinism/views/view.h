@@ -46,34 +46,72 @@ void view_add_all(struct view *v, uint64_t until);
 void view_add_writer(struct view *v, uint32_t writer, uint64_t until);
 void view_add_message(struct view *v, uint64_t born);
 void view_join(struct view *v, const struct view *from);
+/* Whether a join with a view of which this is known changes nothing. false: unknown. */
+static inline bool view_contains_all_until(const struct view *v, uint64_t newest, bool is_widened)
+{
+    return newest <= v->all && is_widened <= v->widened;
+}
 
 /* ---- what release patterns publish ------------------------------------------------------------------------- */
+
+/* A view that several publications have. Counted; it does not change once it is published, so whoever has joined it need not
+ * join it again: views only grow. */
+struct shared_view {
+    uint64_t id; /* unique, not 0 */
+    uint32_t refs;
+    struct shared_view *next; /* of those that are not in use */
+    struct view view;
+};
 
 enum { PUBLISHED = 3 };
 
 /* The views of the release patterns (ISA, "Release and Acquire Patterns") that a strong write belongs to: its own, and
  * those of the write before it if it is an atomic (observation order goes on through atomics). Shared and counted. */
 struct publication {
-    uint64_t id; /* unique */
+    uint64_t id;     /* unique */
+    uint64_t newest; /* of all views */
+    bool is_widened; /* one of them is */
     uint32_t refs, count;
     struct published {
         uint32_t cta;    /* of the thread that released */
         bool is_anyones; /* merged from several: every thread may acquire `narrow` */
-        bool has_wide;   /* `wide` is set */
-        /* of the last release whose scope is at least the CTA, and at least the cluster. The scope of a cluster is treated
-         * as that of the GPU. */
-        struct view narrow, wide;
+        bool is_widened; /* `narrow` is */
+        uint64_t
+            newest; /* nothing in `narrow` was born after it, nor in `wide`, which it contains */
+        /* of the last release whose scope is at least the CTA, and at least the cluster (NULL: none). The scope of a
+         * cluster is treated as that of the GPU. A reference each. */
+        struct shared_view *narrow, *wide;
     } by[PUBLISHED];
     struct publication *next; /* of those that are not in use */
 };
 
 struct publication_pool {
     struct publication *spare;
+    struct shared_view *spare_views;
     uint64_t ids;
 };
+/* With one reference, an empty view. */
+struct shared_view *shared_view_new(struct publication_pool *pool);
+/* Likewise a copy, which may be changed until it is published. */
+struct shared_view *shared_view_copy(struct publication_pool *pool, const struct view *from);
+static inline struct shared_view *shared_view_reference(struct shared_view *v) /* NULL is allowed */
+{
+    if (v) v->refs++;
+    return v;
+}
+void shared_view_release(struct publication_pool *pool,
+                         struct shared_view *v); /* NULL is allowed */
+
 /* With one reference, empty. */
 struct publication *publication_new(struct publication_pool *pool);
-void publication_add(struct publication *p, const struct published *by);
+/* The first one of `p`: takes the caller's references. newest and is_widened need not be set. */
+void publication_begin(struct publication *p, struct published by);
+/* Takes references of its own to the views of `by`. */
+void publication_add(struct publication_pool *pool, struct publication *p,
+                     const struct published *by);
+/* What `from` has published, also by `p`, which has another id then. */
+void publication_add_all(struct publication_pool *pool, struct publication *p,
+                         const struct publication *from);
 void publication_release(struct publication_pool *pool,
                          struct publication *p); /* NULL is allowed */
 void publication_pool_free(struct publication_pool *pool);

@@ -195,19 +195,38 @@ static bool is_morally_strong(const struct touch *t, const struct message *m)
     return t->strong && m->is_strong && (m->cta == t->g->cta || (t->wide && m->is_wide));
 }
 
+/* Joins a view of `by` to a view of the warp, of which `which` (0 to 2) is the number. */
+static void join(struct warp_views *g, struct view *to, uint64_t which, const struct published *by,
+                 const struct shared_view *from)
+{
+    if (view_contains_all_until(to, by->newest, by->is_widened)) return;
+    const uint64_t name = from->id * 3 + which;
+    if (g->joined[name % JOINED] == name) return; /* views only grow */
+    g->joined[name % JOINED] = name;
+    view_join(to, &from->view);
+}
+
 static void acquire(const struct touch *t, const struct publication *p)
 {
     struct warp_views *g = t->g;
     if (!p) return;
     const uint64_t id = p->id * 4 + t->acquires * 2u + t->wide;
-    if (g->last_acquired == id) return; /* views only grow */
+    if (g->last_acquired == id) return;
     g->last_acquired = id;
+    if ((t->acquires || view_contains_all_until(&g->acquired, p->newest, p->is_widened)) &&
+        (!t->acquires || view_contains_all_until(&g->now, p->newest, p->is_widened)) &&
+        ((t->acquires && t->wide) ||
+         view_contains_all_until(&g->acquired_wide, p->newest, p->is_widened)))
+        return;
     for (uint32_t i = 0; i < p->count; i++) {
         const struct published *by = &p->by[i];
-        if (by->is_anyones || by->cta == g->cta)
-            view_join(t->acquires ? &g->now : &g->acquired, &by->narrow);
-        else if (by->has_wide)
-            view_join(t->acquires && t->wide ? &g->now : &g->acquired_wide, &by->wide);
+        if (by->is_anyones || by->cta == g->cta) {
+            if (t->acquires) join(g, &g->now, 0, by, by->narrow);
+            else join(g, &g->acquired, 1, by, by->narrow);
+        } else if (by->wide) {
+            if (t->acquires && t->wide) join(g, &g->now, 0, by, by->wide);
+            else join(g, &g->acquired_wide, 2, by, by->wide);
+        }
     }
 }
 
@@ -367,7 +386,7 @@ static struct publication *reference(struct publication *p)
 
 static struct publication *with_released(const struct touch *t, struct publication *p)
 {
-    if (t->g->released) publication_add(p, &t->g->released->by[0]);
+    if (t->g->released) publication_add(&t->v->histories.pool, p, &t->g->released->by[0]);
     return p;
 }
 
@@ -377,6 +396,7 @@ static struct publication *publish(const struct touch *t, const struct history *
                                    uint32_t bytes, bool atomic)
 {
     struct publication *p = NULL;
+    struct publication_pool *pool = &t->v->histories.pool;
     const struct warp_views *g = t->g;
     bool reads = atomic;
     if (!t->strong) return NULL;
@@ -387,19 +407,23 @@ static struct publication *publish(const struct touch *t, const struct history *
         reads &= (m->bytes & bytes) != bytes;
         if (m->published == g->released) continue; /* that is published anyway */
         for (uint32_t k = 0; goes_on && m->published && k < m->published->count; k++) {
-            if (!p) p = publication_new(&t->v->histories.pool);
-            publication_add(p, &m->published->by[k]);
+            if (!p) p = publication_new(pool);
+            publication_add(pool, p, &m->published->by[k]);
         }
     }
     if (!t->releases) return p ? with_released(t, p) : reference(g->released);
-    struct published by;
-    by.cta = g->cta;
-    by.is_anyones = false;
-    by.has_wide = t->wide || (g->released && g->released->by[0].has_wide);
-    views_of_release(t->v, g, &by.narrow);
-    if (by.has_wide) view_copy(&by.wide, t->wide ? &by.narrow : &g->released->by[0].wide);
-    if (!p) p = publication_new(&t->v->histories.pool);
-    publication_add(p, &by);
+    struct shared_view *now = shared_view_new(pool);
+    views_of_release(t->v, g, &now->view);
+    struct publication *own = publication_new(pool);
+    publication_begin(own, (struct published){
+                               .cta = g->cta,
+                               .narrow = now,
+                               .wide = shared_view_reference(t->wide       ? now
+                                                             : g->released ? g->released->by[0].wide
+                                                                           : NULL)});
+    if (!p) return own;
+    publication_add(pool, p, &own->by[0]);
+    publication_release(pool, own);
     return p;
 }
 
