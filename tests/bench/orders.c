@@ -109,10 +109,15 @@ static void after(void *self, const char *kernel, const struct emu_launch *l,
     instructions += (double)report->warp_instructions;
 }
 
-/* Seconds; or if they are counted, warp instructions. */
+/* Seconds; or if they are counted, warp instructions. The order has drawn nothing yet, so every run is the same, and its
+ * instructions are those of the run that was timed: warps that wait for a lock issue several times more under one seed than
+ * under another. */
 static double run_workload(const struct suite_workload *w, struct row *r, bool count)
 {
-    const struct emu_config config = config_of(r, count);
+    struct emu_config config = config_of(r, count);
+    char *why = NULL;
+    struct orders *order = r->owner ? orders_new(r->name, 1, &why) : NULL;
+    if (order) config.order = orders_get(order);
     seconds = instructions = 0;
     cuda_device_configure(&config);
     times = estimate_cache_new();
@@ -123,6 +128,7 @@ static double run_workload(const struct suite_workload *w, struct row *r, bool c
     cuda_device_watch(NULL);
     cuda_device_reset();
     estimate_cache_free(times);
+    orders_free(order);
     if (!result.passed) fprintf(stderr, "%s, %s: %s\n", w->name, r->name, result.message);
     return count ? instructions : seconds;
 }
