@@ -23,24 +23,24 @@ static uint32_t rotate(uint32_t x, unsigned n)
 
 static void add_block(struct sha256 *s, const uint8_t *b)
 {
-    uint32_t w[64], v[8];
+    uint32_t w[64];
     for (int i = 0; i < 16; i++)
         w[i] = (uint32_t)b[4 * i] << 24 | (uint32_t)b[4 * i + 1] << 16 |
                (uint32_t)b[4 * i + 2] << 8 | b[4 * i + 3];
     for (int i = 16; i < 64; i++)
         w[i] = (rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10) + w[i - 7] +
                (rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3) + w[i - 16];
-    memcpy(v, s->state, sizeof v);
+    uint32_t va = s->state[0], vb = s->state[1], vc = s->state[2], vd = s->state[3];
+    uint32_t ve = s->state[4], vf = s->state[5], vg = s->state[6], vh = s->state[7];
     for (int i = 0; i < 64; i++) {
-        const uint32_t a = v[0], e = v[4];
-        const uint32_t t1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) +
-                            ((e & v[5]) ^ (~e & v[6])) + constants[i] + w[i];
-        const uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) +
-                            ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t1;
-        v[0] = t1 + t2;
+        const uint32_t t1 = vh + (rotate(ve, 6) ^ rotate(ve, 11) ^ rotate(ve, 25)) +
+                            ((ve & vf) ^ (~ve & vg)) + constants[i] + w[i];
+        const uint32_t t2 = (rotate(va, 2) ^ rotate(va, 13) ^ rotate(va, 22)) +
+                            ((va & vb) ^ (va & vc) ^ (vb & vc));
+        vh = vg, vg = vf, vf = ve, ve = vd + t1;
+        vd = vc, vc = vb, vb = va, va = t1 + t2;
     }
+    const uint32_t v[8] = {va, vb, vc, vd, ve, vf, vg, vh};
     for (int i = 0; i < 8; i++) s->state[i] += v[i];
 }
 

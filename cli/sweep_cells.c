@@ -12,7 +12,9 @@
 
 static void hex(char *to, const uint8_t *digest, int digits)
 {
-    for (int i = 0; i < digits; i += 2) snprintf(to + i, 3, "%02x", digest[i / 2]);
+    for (int i = 0; i < digits; i++)
+        to[i] = "0123456789abcdef"[digest[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    to[digits] = '\0';
 }
 
 void sweep_cell_name(const struct sweep_plan *p, struct sweep_cell *c, const uint8_t *program)

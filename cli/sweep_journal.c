@@ -10,11 +10,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-enum { MOST_LINE = 400 };
+enum { MOST_LINE = 400, USUAL_LINE = 158 }; /* bytes */
 
 void sweep_record_print(const struct sweep_record *r, char *line, size_t size)
 {
@@ -30,28 +31,91 @@ void sweep_record_print(const struct sweep_record *r, char *line, size_t size)
     snprintf(line + n, size - (size_t)n, "%08lx\"}", sum);
 }
 
+/* ---- a line, read from left to right: false, and no further, where another text stands --------- */
+
+static bool skip(const char **at, const char *text)
+{
+    const size_t n = strlen(text);
+    if (strncmp(*at, text, n) != 0) return false;
+    *at += n;
+    return true;
+}
+
+/* A string up to its quotation mark, of at most `most` characters. */
+static bool read_text(const char **at, char *to, size_t most)
+{
+    const char *end = strchr(*at, '"');
+    if (!end || (size_t)(end - *at) > most) return false;
+    memcpy(to, *at, (size_t)(end - *at));
+    to[end - *at] = '\0';
+    *at = end;
+    return true;
+}
+
+static bool read_integer(const char **at, uint64_t *to)
+{
+    char *end = NULL;
+    *to = strtoull(*at, &end, 10);
+    const bool ok = end > *at;
+    *at = end;
+    return ok;
+}
+
+static bool read_number(const char **at, double *to)
+{
+    char *end = NULL;
+    *to = strtod(*at, &end);
+    const bool ok = end > *at;
+    *at = end;
+    return ok;
+}
+
+static bool read_outcome(const char **at, struct sweep_record *r)
+{
+    uint64_t ok = 0, status = 0;
+    const bool whole = skip(at, ",\"ok\":") && read_integer(at, &ok) && skip(at, ",\"exit\":") &&
+                       read_integer(at, &status);
+    r->failed = !ok;
+    r->exit = (int)(int64_t)status; /* strtoull takes a sign, too */
+    return whole;
+}
+
+static bool read_numbers(const char **at, struct sweep_record *r)
+{
+    return skip(at, ",\"n\":[") && read_integer(at, &r->launches) && skip(at, ",") &&
+           read_integer(at, &r->warp_instructions) && skip(at, ",") &&
+           read_integer(at, &r->races) && skip(at, "],\"cycles\":") &&
+           read_number(at, &r->cycles) && skip(at, ",\"s\":") && read_number(at, &r->seconds);
+}
+
+/* The line's end is its checksum in eight digits, a quotation mark and a brace. The sum is of all before it. */
+static bool is_whole(const char *text, size_t length)
+{
+    enum { SUM = 8, END = SUM + 2 };
+    char sum[END + 1];
+    if (length < END) return false;
+    snprintf(sum, sizeof sum, "%08lx\"}", crc32(0, (const Bytef *)text, (uInt)(length - END)));
+    return memcmp(text + length - END, sum, END) == 0;
+}
+
 bool sweep_record_read(const char *line, size_t length, struct sweep_record *r)
 {
-    char text[MOST_LINE], again[MOST_LINE];
-    int ok = 0;
+    char text[MOST_LINE];
+    const char *at = text;
     *r = (struct sweep_record){0};
-    if (length >= sizeof text) return false;
+    if (length >= sizeof text || !is_whole(line, length)) return false;
     memcpy(text, line, length);
     text[length] = '\0';
-    const char *digest = strstr(text, "\"digest\":\""), *rest = strstr(text, "\"n\":[");
-    if (!digest || !rest ||
-        sscanf(text, "{\"id\":\"%32[0-9a-f]\",\"key\":\"%16[0-9a-f]\",\"ok\":%d,\"exit\":%d,",
-               r->id, r->key, &ok, &r->exit) != 4)
+    if (!skip(&at, "{\"id\":\"") || !read_text(&at, r->id, SWEEP_ID) ||
+        !skip(&at, "\",\"key\":\"") || !read_text(&at, r->key, SWEEP_KEY) || !skip(&at, "\"") ||
+        !read_outcome(&at, r) || !skip(&at, ",\"digest\":\"") ||
+        !read_text(&at, r->digest, sizeof r->digest - 1) || !skip(&at, "\"") ||
+        !read_numbers(&at, r))
         return false;
-    (void)sscanf(digest, "\"digest\":\"%16[0-9a-f]\"", r->digest);
-    if (sscanf(rest, "\"n\":[%" SCNu64 ",%" SCNu64 ",%" SCNu64 "],\"cycles\":%lf,\"s\":%lf",
-               &r->launches, &r->warp_instructions, &r->races, &r->cycles, &r->seconds) != 5)
+    if (skip(&at, ",\"h\":\"") &&
+        (!read_text(&at, r->host, sizeof r->host - 1) || !skip(&at, "\"")))
         return false;
-    const char *host = strstr(rest, ",\"h\":\"");
-    if (host) (void)sscanf(host, ",\"h\":\"%12[^\"]\"", r->host);
-    r->failed = !ok;
-    sweep_record_print(r, again, sizeof again);
-    return strcmp(text, again) == 0; /* also its checksum */
+    return skip(&at, ",\"crc\":\"");
 }
 
 /* ---- by key ----------------------------------------------------------------------------------- */
@@ -64,16 +128,22 @@ static size_t place_of(const struct sweep_journal *j, const char *key)
     return i;
 }
 
+/* Makes the table so large that half of it stays empty with so many records. */
+static void grow_table(struct sweep_journal *j, size_t records)
+{
+    if (2 * records <= j->table_cap) return;
+    if (!j->table_cap) j->table_cap = 1024;
+    while (2 * records > j->table_cap) j->table_cap *= 2;
+    free(j->table);
+    j->table = calloc(j->table_cap, sizeof *j->table);
+    if (!j->table) abort();
+    for (size_t i = 0; i < j->count; i++)
+        j->table[place_of(j, j->records[i].key)] = (uint32_t)i + 1;
+}
+
 static void keep(struct sweep_journal *j, const struct sweep_record *r)
 {
-    if (2 * (j->count + 1) > j->table_cap) {
-        free(j->table);
-        j->table_cap = j->table_cap ? 2 * j->table_cap : 1024;
-        j->table = calloc(j->table_cap, sizeof *j->table);
-        if (!j->table) abort();
-        for (size_t i = 0; i < j->count; i++)
-            j->table[place_of(j, j->records[i].key)] = (uint32_t)i + 1;
-    }
+    grow_table(j, j->count + 1);
     const size_t at = place_of(j, r->key);
     if (j->table[at]) {
         j->records[j->table[at] - 1] = *r;
@@ -103,6 +173,8 @@ static void read_all(struct sweep_journal *j, FILE *f)
     char *line = NULL;
     size_t cap = 0;
     struct sweep_record r;
+    struct stat file;
+    if (fstat(fileno(f), &file) == 0) grow_table(j, (size_t)file.st_size / USUAL_LINE);
     for (ssize_t n; (n = getline(&line, &cap, f)) > 0;) {
         const bool whole = line[n - 1] == '\n';
         if (whole && sweep_record_read(line, (size_t)n - 1, &r)) keep(j, &r);
