@@ -83,7 +83,7 @@ static bool note_sector(struct exhaustive *x, uint64_t key, uint64_t warp, bool 
     return w->is_shared = x->any_shared = x->found = true;
 }
 
-static enum emu_verdict access(void *self, const struct emu_access *a)
+static enum emu_verdict exhaustive_on_access(void *self, const struct emu_access *a)
 {
     struct exhaustive *x = self;
     const bool shared = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER;
@@ -102,7 +102,7 @@ static enum emu_verdict access(void *self, const struct emu_access *a)
     return views_access(x->views, a);
 }
 
-static enum emu_verdict sync(void *self, const struct emu_sync *s)
+static enum emu_verdict exhaustive_on_sync(void *self, const struct emu_sync *s)
 {
     struct exhaustive *x = self;
     switch (s->kind) {
@@ -140,7 +140,7 @@ static int go_on(struct exhaustive *x, const struct emu_warp *ready, size_t coun
     return -1;
 }
 
-static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+static int exhaustive_pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct exhaustive *x = self;
     *burst = 1;
@@ -156,7 +156,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
     return (int)i;
 }
 
-static bool idle(void *self)
+static bool exhaustive_on_idle(void *self)
 {
     views_settle(((struct exhaustive *)self)->views);
     return false;
@@ -167,14 +167,14 @@ static void settle(void *self)
     views_settle(((struct exhaustive *)self)->views);
 }
 
-static void end(void *self)
+static void exhaustive_on_end(void *self)
 {
     struct exhaustive *x = self;
     if (views_were_full(x->views)) x->cut = "views of bounded size were full";
     views_settle(x->views);
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void exhaustive_on_begin(void *self, struct emu_machine *m)
 {
     struct exhaustive *x = self;
     const struct emu_shape shape = emu_machine_shape(m);
@@ -238,12 +238,12 @@ struct exhaustive *exhaustive_new(void)
                                   .wants = EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED |
                                            EMU_WANT_LATE_LOADS,
                                   .step = EMU_STEP_EVENT,
-                                  .begin = begin,
-                                  .pick = pick,
-                                  .access = access,
-                                  .sync = sync,
-                                  .idle = idle,
-                                  .end = end,
+                                  .begin = exhaustive_on_begin,
+                                  .pick = exhaustive_pick,
+                                  .access = exhaustive_on_access,
+                                  .sync = exhaustive_on_sync,
+                                  .idle = exhaustive_on_idle,
+                                  .end = exhaustive_on_end,
                                   .livelock = &livelock};
     return x;
 }

@@ -1,6 +1,6 @@
 /* The memory order `random` (determinism/random.h): a seeded adversary that stands for a GPU of today.
  *
- * The callbacks of struct emu_order are here. pick() and place() choose the next warp and slot. What loads read and when
+ * The callbacks of struct emu_order are here. random_pick() and random_place() choose the next warp and slot. What loads read and when
  * stores become visible is chosen by determinism/views/views.h. docs/random.md describes the order for its users.
  *
  * Invariants. Every choice of a launch is drawn from one generator, in the order in which its one host thread asks: the
@@ -108,7 +108,7 @@ static bool is_late(struct random_order *r, const struct emu_access *a)
            one_in(r, r->late_load_one_in);
 }
 
-static enum emu_verdict access(void *self, const struct emu_access *a)
+static enum emu_verdict random_on_access(void *self, const struct emu_access *a)
 {
     struct random_order *r = self;
     if (is_late(r, a)) {
@@ -169,7 +169,7 @@ static void begin_farthest(struct random_order *r)
     r->last_cta = UINT32_MAX;
 }
 
-static enum emu_verdict sync(void *self, const struct emu_sync *s)
+static enum emu_verdict random_on_sync(void *self, const struct emu_sync *s)
 {
     struct random_order *r = self;
     if (s->kind == EMU_SYNC_CTA_EXIT) r->resident--;
@@ -204,7 +204,7 @@ static uint32_t most_urgent(const struct random_order *r, const struct emu_warp 
     return best;
 }
 
-static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+static int random_pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct random_order *r = self;
     const uint32_t n = (uint32_t)count;
@@ -242,7 +242,7 @@ static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t
 
 /* A window of few CTAs at a time runs much faster than all that fit, and its warps interact as often. CTAs that wait for
  * others do not exit: then the window grows. */
-static int place(void *self, uint32_t cta, const uint32_t *free_slots, size_t count)
+static int random_place(void *self, uint32_t cta, const uint32_t *free_slots, size_t count)
 {
     struct random_order *r = self;
     (void)cta, (void)free_slots;
@@ -256,7 +256,7 @@ static int place(void *self, uint32_t cta, const uint32_t *free_slots, size_t co
 }
 
 /* A warp may wait for a CTA that is not resident. */
-static bool idle(void *self)
+static bool random_on_idle(void *self)
 {
     struct random_order *r = self;
     views_settle(r->views);
@@ -310,7 +310,7 @@ static void begin_views(struct random_order *r, struct emu_machine *m)
     views_begin(r->views, m, &s, &r->state);
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void random_on_begin(void *self, struct emu_machine *m)
 {
     struct random_order *r = self;
     r->shape = emu_machine_shape(m);
@@ -333,7 +333,7 @@ static void begin(void *self, struct emu_machine *m)
 }
 
 /* A launch that has ended well was idle before. */
-static void end(void *self)
+static void random_on_end(void *self)
 {
     struct random_order *r = self;
     r->execution = rng_mix(r->execution ^ rng_mix(views_execution(r->views) + r->launches));
@@ -367,14 +367,14 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .step = EMU_STEP_EVENT,
                                   .unwritten = r->options.uninitialised ? ~r->seed | 1 : 0,
                                   .fast = &fast,
-                                  .begin = begin,
-                                  .pick = pick,
-                                  .place = place,
+                                  .begin = random_on_begin,
+                                  .pick = random_pick,
+                                  .place = random_place,
                                   .choose_grid = choose_grid,
-                                  .access = access,
-                                  .sync = sync,
-                                  .idle = idle,
-                                  .end = end,
+                                  .access = random_on_access,
+                                  .sync = random_on_sync,
+                                  .idle = random_on_idle,
+                                  .end = random_on_end,
                                   .livelock = &livelock};
     return &r->order;
 }

@@ -258,7 +258,7 @@ static void add_range(struct communication *c, const struct emu_access *a, uint3
     else add_atomic(c, offset, size, &(struct atomic_node){one ? 0 : cta, local, node});
 }
 
-static void access(void *self, const struct emu_access *a)
+static void communication_on_access(void *self, const struct emu_access *a)
 {
     struct communication *c = self;
     if (a->space != PTX_SPACE_GLOBAL || !a->lanes) return;
@@ -287,7 +287,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void sync(void *self, const struct emu_sync *s)
+static void communication_on_sync(void *self, const struct emu_sync *s)
 {
     struct communication *c = self;
     if (s->kind != EMU_SYNC_CTA_EXIT || c->unit == COMMUNICATION_KERNEL) return;
@@ -315,7 +315,7 @@ static uint32_t kernel_number(struct communication *c, const char *name)
     return (uint32_t)c->kernel_count++;
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void communication_on_begin(void *self, struct emu_machine *m)
 {
     struct communication *c = self;
     const struct emu_extent x = emu_machine_extent(m);
@@ -341,7 +341,7 @@ static uint64_t memory_used(const struct communication *c)
            c->atomic_cap * sizeof *c->atomics + c->launch_cap * sizeof *c->launches;
 }
 
-static void end(void *self)
+static void communication_on_end(void *self)
 {
     struct communication *c = self;
     while (c->readers.live) end_reader(c, c->readers.live); /* also of CTAs that a fault ended */
@@ -418,10 +418,10 @@ struct communication *communication_new(enum communication_unit unit)
     c->unit = unit;
     c->observer = (struct emu_observer){.self = c,
                                         .ignores_data = true,
-                                        .begin = begin,
-                                        .access = access,
-                                        .sync = sync,
-                                        .end = end};
+                                        .begin = communication_on_begin,
+                                        .access = communication_on_access,
+                                        .sync = communication_on_sync,
+                                        .end = communication_on_end};
     c->memory = (struct emu_memory_observer){.self = c,
                                              .write = host_write,
                                              .read = host_read,

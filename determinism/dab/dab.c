@@ -1,12 +1,12 @@
 /* Deterministic Atomic Buffering (Chou et al., MICRO 2020, section IV): what a warp may do at once, what waits, and what
  * happens when no warp can go on. determinism/dab/dab.h describes the whole.
  *
- * The callbacks of struct emu_order are here. access() adds reductions to a buffer (buffer.c) if it is the warp's turn
- * (schedulers.c) and there is space. All else that depends on an order of warps sleeps until idle(): that is called when
- * no warp can go on. idle() passes turns on, flushes buffers (flush.c), and grants ordered accesses one after another.
+ * The callbacks of struct emu_order are here. dab_on_access() adds reductions to a buffer (buffer.c) if it is the warp's turn
+ * (schedulers.c) and there is space. All else that depends on an order of warps sleeps until dab_on_idle(): that is called when
+ * no warp can go on. dab_on_idle() passes turns on, flushes buffers (flush.c), and grants ordered accesses one after another.
  *
- * Invariant. Between two calls of idle() nothing a warp does depends on when it does it. So the moments at which no warp can
- * go on, and all that is decided there, do not depend on the adversary, who chooses in pick() and place(). */
+ * Invariant. Between two calls of dab_on_idle() nothing a warp does depends on when it does it. So the moments at which no warp can
+ * go on, and all that is decided there, do not depend on the adversary, who chooses in dab_pick() and dab_place(). */
 #define _GNU_SOURCE
 #include "determinism/dab/dab.h"
 
@@ -287,7 +287,7 @@ static enum emu_verdict verdict_of(struct dab *d, struct dab_warp *w, const stru
     return EMU_PROCEED;
 }
 
-static enum emu_verdict access(void *self, const struct emu_access *a)
+static enum emu_verdict dab_on_access(void *self, const struct emu_access *a)
 {
     struct dab *d = self;
     struct dab_warp *w = dab_warp(d, a->who);
@@ -449,7 +449,7 @@ static enum emu_verdict verdict_of_sync(struct dab *d, struct dab_warp *w, const
     }
 }
 
-static enum emu_verdict sync(void *self, const struct emu_sync *s)
+static enum emu_verdict dab_on_sync(void *self, const struct emu_sync *s)
 {
     struct dab *d = self;
     if (s->kind == EMU_SYNC_CTA_START) {
@@ -602,12 +602,12 @@ static bool spend_turns(struct dab *d)
     return count != 0;
 }
 
-static bool idle(void *self)
+static bool dab_on_idle(void *self)
 {
     struct dab *d = self;
     if (is_strict(d) && spend_turns(d)) return true;
     if (wake_deferred(d) || grant_next(d)) return true;
-    if (d->waits.woke_in_pick) { /* by the pick() that found nobody */
+    if (d->waits.woke_in_pick) { /* by the dab_pick() that found nobody */
         d->waits.woke_in_pick = false;
         return true;
     }
@@ -649,7 +649,7 @@ static bool will_wake(void *self)
 
 /* ---- the adversary ---------------------------------------------------------------------------------- */
 
-static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+static int dab_pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct dab *d = self;
     if (d->options.overlap && rng_below(&d->adversary.random, 4) == 0) dab_net_arrive_one(d->net);
@@ -720,7 +720,7 @@ static int place_cluster(struct dab *d, size_t count)
     return d->ctas.fixed ? 0 : (int)rng_below(&d->adversary.random, (uint32_t)count);
 }
 
-static int place(void *self, const uint32_t *free_slots, size_t count, uint32_t *cta)
+static int dab_place(void *self, const uint32_t *free_slots, size_t count, uint32_t *cta)
 {
     struct dab *d = self;
     if (d->shape.cluster > 1) return place_cluster(d, count);
@@ -882,7 +882,7 @@ static void begin_buffers(struct dab *d)
     d->store.held = 0;
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void dab_on_begin(void *self, struct emu_machine *m)
 {
     struct dab *d = self;
     d->m = m;
@@ -918,7 +918,7 @@ static void begin(void *self, struct emu_machine *m)
     dab_net_begin(d->net, m, d->store.by_sector);
 }
 
-static void end(void *self)
+static void dab_on_end(void *self)
 {
     struct dab *d = self;
     for (uint32_t i = 0; d->store.held && i < d->store.count; i++)
@@ -947,13 +947,13 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .name = dab_kind.name,
                                   .step = strict ? EMU_STEP_INSTRUCTION : EMU_STEP_EVENT,
                                   .fast = &fast,
-                                  .begin = begin,
-                                  .pick = pick,
-                                  .place_any = place,
-                                  .access = access,
-                                  .sync = sync,
-                                  .idle = idle,
-                                  .end = end,
+                                  .begin = dab_on_begin,
+                                  .pick = dab_pick,
+                                  .place_any = dab_place,
+                                  .access = dab_on_access,
+                                  .sync = dab_on_sync,
+                                  .idle = dab_on_idle,
+                                  .end = dab_on_end,
                                   .livelock = &livelock,
                                   .numbers = numbers};
     return &d->order;

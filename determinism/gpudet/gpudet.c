@@ -1,11 +1,11 @@
 /* GPUDet's quanta (Jooybar's thesis, chapter 4): which warp runs, where parallel mode ends, which CTA begins where.
  *
- * The callbacks of struct emu_order are here. access() and sync() end a warp's parallel mode (4.2); when no warp can
- * run, idle() commits the write logs (commit.c, 4.4), executes atomics (serial.c, 4.5) and begins the next quantum.
- * pick() lets the adversary choose among the ready warps. place_cta() deals CTAs to slots (4.2.2). Where warps share
+ * The callbacks of struct emu_order are here. gpudet_on_access() and gpudet_on_sync() end a warp's parallel mode (4.2); when no warp can
+ * run, gpudet_on_idle() commits the write logs (commit.c, 4.4), executes atomics (serial.c, 4.5) and begins the next quantum.
+ * gpudet_pick() lets the adversary choose among the ready warps. place_cta() deals CTAs to slots (4.2.2). Where warps share
  * memory, serialised.c says which of them is awake. determinism/gpudet/gpudet.h describes the whole.
  *
- * Invariants. Between two calls of idle() nothing a warp does depends on what another one does, unless they are in
+ * Invariants. Between two calls of gpudet_on_idle() nothing a warp does depends on what another one does, unless they are in
  * one group (serialised.c). A warp that has ended its parallel mode sleeps, and is in `stopped`. Logs are empty when a
  * quantum begins.
  *
@@ -153,7 +153,7 @@ static enum emu_verdict access_global(struct gpudet *g, struct gpudet_warp *w,
     return EMU_DONE;
 }
 
-static enum emu_verdict access(void *self, const struct emu_access *a)
+static enum emu_verdict gpudet_on_access(void *self, const struct emu_access *a)
 {
     struct gpudet *g = self;
     struct gpudet_warp *w = warp_of(g, a->who);
@@ -238,7 +238,7 @@ static void mark_free(struct gpudet *g, uint32_t slot)
     if (g->slots[slot].share < g->ctas.pending_count) gpudet_set_add(g->ctas.free_slots, slot);
 }
 
-static enum emu_verdict sync(void *self, const struct emu_sync *s)
+static enum emu_verdict gpudet_on_sync(void *self, const struct emu_sync *s)
 {
     struct gpudet *g = self;
     struct gpudet_warp *w = warp_of(g, s->who);
@@ -331,7 +331,7 @@ static int pick_caller(struct gpudet *g, uint32_t *burst)
     return -1;
 }
 
-static int pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
+static int gpudet_pick(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct gpudet *g = self;
     g->begins = false;
@@ -523,7 +523,7 @@ static void quiesce(void *self)
     (void)self;
 }
 
-static bool idle(void *self)
+static bool gpudet_on_idle(void *self)
 {
     struct gpudet *g = self;
     size_t ready;
@@ -599,7 +599,7 @@ static void alloc_slots(struct gpudet *g)
 
 static const struct emu_order_fast fast = {.wants = gpudet_fast_wants};
 
-static void begin(void *self, struct emu_machine *m)
+static void gpudet_on_begin(void *self, struct emu_machine *m)
 {
     struct gpudet *g = self;
     g->m = m;
@@ -628,7 +628,7 @@ static void begin(void *self, struct emu_machine *m)
 }
 
 /* It may have failed in the middle of a quantum. */
-static void end(void *self)
+static void gpudet_on_end(void *self)
 {
     struct gpudet *g = self;
     gpudet_in_place_switch(g, NULL);
@@ -663,13 +663,13 @@ static struct emu_order *make(const void *options, uint64_t seed)
                                   .step = g->options.step == GPUDET_BLOCK ? EMU_STEP_BLOCK
                                                                           : EMU_STEP_INSTRUCTION,
                                   .fast = &fast,
-                                  .begin = begin,
-                                  .pick = pick,
+                                  .begin = gpudet_on_begin,
+                                  .pick = gpudet_pick,
                                   .place_any = place_cta,
-                                  .access = access,
-                                  .sync = sync,
-                                  .idle = idle,
-                                  .end = end,
+                                  .access = gpudet_on_access,
+                                  .sync = gpudet_on_sync,
+                                  .idle = gpudet_on_idle,
+                                  .end = gpudet_on_end,
                                   .livelock = &livelock,
                                   .numbers = gpudet_numbers};
     return &g->order;

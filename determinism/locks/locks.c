@@ -263,7 +263,7 @@ static bool locate(struct attempt *t)
     return true;
 }
 
-static void access(void *self, const struct emu_access *a)
+static void locks_on_access(void *self, const struct emu_access *a)
 {
     struct locks *k = self;
     if (a->kind == EMU_LOAD || a->count != 1 || a->width < 2 || a->width > 8 || !a->data) return;
@@ -274,7 +274,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void issue(void *self, const struct emu_warp *who, uint32_t pc, uint32_t lanes)
+static void locks_on_issue(void *self, const struct emu_warp *who, uint32_t pc, uint32_t lanes)
 {
     struct locks *k = self;
     (void)pc;
@@ -285,7 +285,7 @@ static void issue(void *self, const struct emu_warp *who, uint32_t pc, uint32_t 
         w->since[__builtin_ctz(left)]++;
 }
 
-static void sync(void *self, const struct emu_sync *s)
+static void locks_on_sync(void *self, const struct emu_sync *s)
 {
     struct locks *k = self;
     if (s->kind != EMU_SYNC_WARP_EXIT) return;
@@ -389,7 +389,7 @@ static void add_word(struct locks *k, const struct word *w)
     locks_add(k, &row);
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void locks_on_begin(void *self, struct emu_machine *m)
 {
     ((struct locks *)self)->machine = m;
 }
@@ -447,10 +447,10 @@ struct locks *locks_new(void)
     struct locks *k = must(calloc(1, sizeof *k));
     k->observer = (struct emu_observer){.self = k,
                                         .in_commit_order = true,
-                                        .begin = begin,
-                                        .issue = issue,
-                                        .access = access,
-                                        .sync = sync,
+                                        .begin = locks_on_begin,
+                                        .issue = locks_on_issue,
+                                        .access = locks_on_access,
+                                        .sync = locks_on_sync,
                                         .end = end_launch};
     return k;
 }

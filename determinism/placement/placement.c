@@ -82,7 +82,7 @@ static uint32_t partition_of(struct placement *p, uint64_t address)
 
 /* ---- counting ---------------------------------------------------------------------------------------------- */
 
-static void begin(void *self, struct emu_machine *m)
+static void placement_on_begin(void *self, struct emu_machine *m)
 {
     struct placement *p = self;
     const uint32_t ctas = emu_machine_extent(m).ctas;
@@ -105,7 +105,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void access(void *self, const struct emu_access *a)
+static void placement_on_access(void *self, const struct emu_access *a)
 {
     enum { LANES = 32, MOST = 32 * (128 / SECTOR + 2) };
     struct placement *p = self;
@@ -128,7 +128,7 @@ static void access(void *self, const struct emu_access *a)
 }
 
 /* The launch's CTAs get their partitions. */
-static void end(void *self)
+static void placement_on_end(void *self)
 {
     struct placement *p = self;
     const uint32_t n = p->options.partitions;
@@ -150,8 +150,11 @@ struct placement *placement_new(const struct placement_options *o)
     struct placement *p = calloc(1, sizeof *p);
     if (!p) abort();
     p->options = *o;
-    p->observer = (struct emu_observer){
-        .self = p, .ignores_data = true, .begin = begin, .access = access, .end = end};
+    p->observer = (struct emu_observer){.self = p,
+                                        .ignores_data = true,
+                                        .begin = placement_on_begin,
+                                        .access = placement_on_access,
+                                        .end = placement_on_end};
     return p;
 }
 

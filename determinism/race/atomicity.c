@@ -108,7 +108,7 @@ static bool touch_run(struct atomicity *k, const struct emu_access *a, bool atom
     return true;
 }
 
-static void access(void *self, const struct emu_access *a)
+static void atomicity_on_access(void *self, const struct emu_access *a)
 {
     struct atomicity *k = self;
     const bool atomic = a->kind == EMU_ATOMIC || a->kind == EMU_RED;
@@ -125,7 +125,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void atomicity_on_begin(void *self, struct emu_machine *m)
 {
     struct atomicity *k = self;
     k->machine = m;
@@ -142,8 +142,8 @@ struct atomicity *atomicity_new(void)
     k->observer = (struct emu_observer){.self = k,
                                         .ignores_data = true,
                                         .skips_conflict_free = true,
-                                        .begin = begin,
-                                        .access = access};
+                                        .begin = atomicity_on_begin,
+                                        .access = atomicity_on_access};
     return k;
 }
 

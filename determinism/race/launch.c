@@ -88,7 +88,7 @@ static void forget(struct race *r)
     r->gave_up = false;
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void race_on_begin(void *self, struct emu_machine *m)
 {
     struct race *r = self;
     forget(r);
@@ -107,7 +107,7 @@ static void begin(void *self, struct emu_machine *m)
     r->mapped = true;
 }
 
-static void end(void *self)
+static void race_on_end(void *self)
 {
     struct race *r = self;
     race_count_reports(r);
@@ -123,11 +123,11 @@ struct race *race_new(void)
                                         .ignores_data = true,
                                         .skips_conflict_free = true,
                                         .in_commit_order = true,
-                                        .begin = begin,
+                                        .begin = race_on_begin,
                                         .access = race_access,
                                         .sync = race_sync,
                                         .drained = race_drained,
-                                        .end = end};
+                                        .end = race_on_end};
     return r;
 }
 

@@ -252,7 +252,7 @@ static struct warp_lines *lines_of(struct accelsim_trace *t, const struct emu_wa
     return &c->warps[who->warp];
 }
 
-static void issue(void *self, const struct emu_warp *who, uint32_t pc, uint32_t lanes)
+static void accelsim_on_issue(void *self, const struct emu_warp *who, uint32_t pc, uint32_t lanes)
 {
     struct accelsim_trace *t = self;
     if (!t->file) return;
@@ -262,7 +262,7 @@ static void issue(void *self, const struct emu_warp *who, uint32_t pc, uint32_t 
 }
 
 /* The first access of an instruction is written; further ones, in another state space, are left out. */
-static void access(void *self, const struct emu_access *a)
+static void accelsim_on_access(void *self, const struct emu_access *a)
 {
     struct accelsim_trace *t = self;
     if (!t->file || a->retry) return;
@@ -278,7 +278,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void sync(void *self, const struct emu_sync *s)
+static void accelsim_on_sync(void *self, const struct emu_sync *s)
 {
     struct accelsim_trace *t = self;
     if (!t->file || s->kind != EMU_SYNC_CTA_EXIT) return;
@@ -311,7 +311,7 @@ static void begin_file(struct accelsim_trace *t)
     write_head(t);
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void accelsim_on_begin(void *self, struct emu_machine *m)
 {
     struct accelsim_trace *t = self;
     const uint32_t number = t->launch;
@@ -328,7 +328,7 @@ void accelsim_trace_launch(struct accelsim_trace *t, const struct trace_launch *
     if (begin_launch(t, l->number)) begin_file(t);
 }
 
-static void end(void *self)
+static void accelsim_on_end(void *self)
 {
     struct accelsim_trace *t = self;
     char name[64];
@@ -351,11 +351,11 @@ struct accelsim_trace *accelsim_trace_new(const char *folder, uint32_t first, ui
     t->first = first, t->last = last;
     t->observer = (struct emu_observer){.self = t,
                                         .ignores_data = true,
-                                        .begin = begin,
-                                        .issue = issue,
-                                        .access = access,
-                                        .sync = sync,
-                                        .end = end};
+                                        .begin = accelsim_on_begin,
+                                        .issue = accelsim_on_issue,
+                                        .access = accelsim_on_access,
+                                        .sync = accelsim_on_sync,
+                                        .end = accelsim_on_end};
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) fail(t, "");
     return t;
 }

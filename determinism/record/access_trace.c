@@ -207,7 +207,7 @@ static uint8_t kind_of(const struct access_trace *t, const struct emu_access *a)
     return thesis ? kinds[a->op] : 2;
 }
 
-static void access(void *self, const struct emu_access *a)
+static void access_trace_on_access(void *self, const struct emu_access *a)
 {
     static const uint8_t spaces[] = {PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_LOCAL};
     struct access_trace *t = self;
@@ -250,7 +250,7 @@ static void begin_launch(struct access_trace *t, uint32_t number, const char *ke
     write_head(t, kernel);
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void access_trace_on_begin(void *self, struct emu_machine *m)
 {
     struct access_trace *t = self;
     begin_launch(t, t->launches++, emu_machine_kernel(m), emu_machine_size(m).grid);
@@ -263,7 +263,7 @@ void access_trace_launch(struct access_trace *t, const struct trace_launch *l)
     else begin_launch(t, l->number, l->kernel, l->grid);
 }
 
-static void end(void *self)
+static void access_trace_on_end(void *self)
 {
     static const uint8_t end_of_trace[RECORD_BYTES];
     struct access_trace *t = self;
@@ -287,8 +287,11 @@ struct access_trace *access_trace_new(const char *path, enum access_trace_format
         t->accelsim = accelsim_trace_new(path, filter->launch[0], filter->launch[1]);
     if (format == ACCESS_TRACE_EVENTS)
         t->events = event_trace_new(path, filter->launch[0], filter->launch[1]);
-    t->observer = (struct emu_observer){
-        .self = t, .ignores_data = true, .begin = begin, .access = access, .end = end};
+    t->observer = (struct emu_observer){.self = t,
+                                        .ignores_data = true,
+                                        .begin = access_trace_on_begin,
+                                        .access = access_trace_on_access,
+                                        .end = access_trace_on_end};
     return t;
 }
 

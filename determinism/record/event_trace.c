@@ -22,7 +22,7 @@ struct event_trace {
     int error; /* 0: none */
 };
 
-static void begin(void *self, struct emu_machine *m)
+static void event_trace_on_begin(void *self, struct emu_machine *m)
 {
     struct event_trace *t = self;
     const uint32_t number = t->launch++;
@@ -33,25 +33,26 @@ static void begin(void *self, struct emu_machine *m)
     trace_events_begin(t->events, &l);
 }
 
-static void issue(void *self, const struct emu_warp *who, uint32_t pc, uint32_t lanes)
+static void event_trace_on_issue(void *self, const struct emu_warp *who, uint32_t pc,
+                                 uint32_t lanes)
 {
     struct event_trace *t = self;
     if (t->on) trace_events_issue(t->events, who, pc, lanes);
 }
 
-static void access(void *self, const struct emu_access *a)
+static void event_trace_on_access(void *self, const struct emu_access *a)
 {
     struct event_trace *t = self;
     if (t->on) trace_events_access(t->events, a);
 }
 
-static void sync(void *self, const struct emu_sync *s)
+static void event_trace_on_sync(void *self, const struct emu_sync *s)
 {
     struct event_trace *t = self;
     if (t->on && s->kind == EMU_SYNC_CTA_EXIT) trace_events_cta_exit(t->events, s->who);
 }
 
-static void end(void *self)
+static void event_trace_on_end(void *self)
 {
     struct event_trace *t = self;
     if (t->on) trace_events_end(t->events);
@@ -66,11 +67,11 @@ struct event_trace *event_trace_new(const char *path, uint32_t first, uint32_t l
     t->first = first, t->last = last;
     t->observer = (struct emu_observer){.self = t,
                                         .ignores_data = true,
-                                        .begin = begin,
-                                        .issue = issue,
-                                        .access = access,
-                                        .sync = sync,
-                                        .end = end};
+                                        .begin = event_trace_on_begin,
+                                        .issue = event_trace_on_issue,
+                                        .access = event_trace_on_access,
+                                        .sync = event_trace_on_sync,
+                                        .end = event_trace_on_end};
     t->file = fopen(path, "abe");
     if (!t->file) t->error = errno;
     else t->events = trace_events_new(t->file);

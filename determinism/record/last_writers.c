@@ -129,7 +129,7 @@ static void sum(struct last_writers *w, const struct emu_access *a, uint64_t add
     }
 }
 
-static void access(void *self, const struct emu_access *a)
+static void last_writers_on_access(void *self, const struct emu_access *a)
 {
     struct last_writers *w = self;
     if (a->kind == EMU_LOAD || a->space != PTX_SPACE_GLOBAL) return;
@@ -199,7 +199,7 @@ static void drained(void *self, const struct emu_drained *s)
     }
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void last_writers_on_begin(void *self, struct emu_machine *m)
 {
     struct last_writers *w = self;
     w->machine = m;
@@ -221,7 +221,7 @@ static const char *op_name(unsigned op)
     return op < ATOMIC_COUNT ? names[op] : "";
 }
 
-static void end(void *self)
+static void last_writers_on_end(void *self)
 {
     struct last_writers *w = self;
     for (size_t i = 0; i < w->count * LAST_WRITERS_WORD; i++) {
@@ -255,8 +255,11 @@ struct last_writers *last_writers_new(const uint64_t *words, size_t n)
     w->sums = arena_array(w->arena, struct word_writes, n);
     w->bytes = arena_array(w->arena, struct byte, n * LAST_WRITERS_WORD);
     w->buffered = arena_array(w->arena, struct buffered, BUFFERED_SLOTS);
-    w->observer = (struct emu_observer){
-        .self = w, .begin = begin, .access = access, .drained = drained, .end = end};
+    w->observer = (struct emu_observer){.self = w,
+                                        .begin = last_writers_on_begin,
+                                        .access = last_writers_on_access,
+                                        .drained = drained,
+                                        .end = last_writers_on_end};
     return w;
 }
 

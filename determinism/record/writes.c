@@ -257,7 +257,7 @@ static void drained(void *self, const struct emu_drained *s)
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-static void access(void *self, const struct emu_access *a)
+static void writes_on_access(void *self, const struct emu_access *a)
 {
     struct writes *w = self;
     const uint32_t size = (uint32_t)a->width * a->count;
@@ -314,7 +314,7 @@ static void compare(struct writes *w, struct watched_range *p, bool report)
     free(now);
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void writes_on_begin(void *self, struct emu_machine *m)
 {
     struct writes *w = self;
     w->m = m;
@@ -324,7 +324,7 @@ static void begin(void *self, struct emu_machine *m)
     for (size_t i = 0; i < w->count; i++) compare(w, &w->places[i], true);
 }
 
-static void end(void *self)
+static void writes_on_end(void *self)
 {
     struct writes *w = self;
     for (size_t i = 0; i < w->count; i++) compare(w, &w->places[i], false);
@@ -337,8 +337,11 @@ struct writes *writes_new(void (*report)(void *self, const struct write *), void
     w->report = report;
     w->self = self;
     w->low = UINT64_MAX;
-    w->observer = (struct emu_observer){
-        .self = w, .begin = begin, .access = access, .drained = drained, .end = end};
+    w->observer = (struct emu_observer){.self = w,
+                                        .begin = writes_on_begin,
+                                        .access = writes_on_access,
+                                        .drained = drained,
+                                        .end = writes_on_end};
     return w;
 }
 

@@ -270,7 +270,7 @@ static u32 shared_at(const struct check_init *k, u32 cta, u64 *at)
     return window ? emu_machine_cluster_cta(k->machine, cta, (u32)window - 1) : cta;
 }
 
-static void access(void *self, const struct emu_access *a)
+static void check_on_access(void *self, const struct emu_access *a)
 {
     struct check_init *k = self;
     const bool shared = a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER,
@@ -303,12 +303,12 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void check_on_begin(void *self, struct emu_machine *m)
 {
     ((struct check_init *)self)->machine = m;
 }
 
-static void sync(void *self, const struct emu_sync *s)
+static void check_on_sync(void *self, const struct emu_sync *s)
 {
     struct check_init *k = self;
     if (s->kind != EMU_SYNC_CTA_EXIT) return;
@@ -321,8 +321,11 @@ struct check_init *check_init_new(struct arena *arena, struct check *c)
     struct check_init *k = arena_alloc(arena, sizeof *k);
     k->arena = arena;
     k->check = c;
-    k->observer = (struct emu_observer){
-        .ignores_data = true, .self = k, .begin = begin, .access = access, .sync = sync};
+    k->observer = (struct emu_observer){.ignores_data = true,
+                                        .self = k,
+                                        .begin = check_on_begin,
+                                        .access = check_on_access,
+                                        .sync = check_on_sync};
     return k;
 }
 

@@ -277,7 +277,7 @@ static void touch(struct check_grids *k, struct touch t, u64 address, u32 size)
     }
 }
 
-static void access(void *self, const struct emu_access *a)
+static void check_grids_on_access(void *self, const struct emu_access *a)
 {
     struct check_grids *k = self;
     if (a->space != PTX_SPACE_GLOBAL || k->count < 2) return; /* nothing has been launched yet */
@@ -296,7 +296,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void check_grids_on_begin(void *self, struct emu_machine *m)
 {
     struct check_grids *k = self;
     struct node *n = &k->nodes[k->now];
@@ -314,8 +314,10 @@ struct check_grids *check_grids_new(struct arena *arena, struct check *check)
     k->nodes = arena_grow(arena, NULL, 0, &k->cap, 1, sizeof *k->nodes);
     k->nodes[0] = (struct node){.launched = 0}; /* the host's */
     k->count = 1;
-    k->observer = (struct emu_observer){
-        .ignores_data = true, .self = k, .begin = begin, .access = access};
+    k->observer = (struct emu_observer){.ignores_data = true,
+                                        .self = k,
+                                        .begin = check_grids_on_begin,
+                                        .access = check_grids_on_access};
     return k;
 }
 

@@ -35,7 +35,7 @@ static void report(const struct check_bounds *k, const struct emu_access *a,
     check_add(k->check, k->machine, EMU_OUT_OF_BOUNDS, a->pc, cta, thread, 0, what);
 }
 
-static void access(void *self, const struct emu_access *a)
+static void check_shared_on_access(void *self, const struct emu_access *a)
 {
     const struct check_bounds *k = self;
     const struct emu_place_of *p = &k->machine->program->places[a->pc];
@@ -52,7 +52,7 @@ static void access(void *self, const struct emu_access *a)
     }
 }
 
-static void begin(void *self, struct emu_machine *m)
+static void check_shared_on_begin(void *self, struct emu_machine *m)
 {
     ((struct check_bounds *)self)->machine = m;
 }
@@ -61,7 +61,9 @@ const struct emu_observer *check_bounds_observer(struct arena *arena, struct che
 {
     struct check_bounds *k = arena_alloc(arena, sizeof *k);
     k->check = c;
-    k->observer = (struct emu_observer){
-        .ignores_data = true, .self = k, .begin = begin, .access = access};
+    k->observer = (struct emu_observer){.ignores_data = true,
+                                        .self = k,
+                                        .begin = check_shared_on_begin,
+                                        .access = check_shared_on_access};
     return &k->observer;
 }

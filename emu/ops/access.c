@@ -57,8 +57,8 @@ struct reach {
 
 /* An access is wrong: a fault, or with --on-fault=continue a finding. false, for the caller to return. */
 __attribute__((format(printf, 9, 10))) static bool
-wrong(struct emu_group *g, const struct emu_uop *in, enum emu_fault_kind kind, u32 w, u32 lane,
-      u64 address, u32 size, struct reach *r, const char *format, ...)
+refuse_access(struct emu_group *g, const struct emu_uop *in, enum emu_fault_kind kind, u32 w,
+              u32 lane, u64 address, u32 size, struct reach *r, const char *format, ...)
 {
     char what[256];
     va_list args;
@@ -70,19 +70,21 @@ wrong(struct emu_group *g, const struct emu_uop *in, enum emu_fault_kind kind, u
     return false;
 }
 
-static bool outside(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
-                    u64 address, u32 size, bool write, u64 limit, struct reach *r)
+static bool fault_out_of_bounds(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
+                                u32 space, u64 address, u32 size, bool write, u64 limit,
+                                struct reach *r)
 {
     if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_GENERIC || space == PTX_SPACE_CONST)
-        return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
-                     "%s of %u bytes at 0x%llx", write ? "write" : "read", size,
-                     (unsigned long long)address);
+        return refuse_access(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
+                             "%s of %u bytes at 0x%llx", write ? "write" : "read", size,
+                             (unsigned long long)address);
     /* Offsets of 32 bits below 0 have wrapped. */
     const i64 offset = address >> 31 == 1 ? (i64)(i32)address : (i64)address;
     g->worker->faults_at_offset = true;
-    wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, (u64)offset, size, r,
-          "%s of %u bytes at offset %lld of %llu bytes of .%s memory", write ? "write" : "read",
-          size, (long long)offset, (unsigned long long)limit, space_name(space));
+    refuse_access(g, in, EMU_OUT_OF_BOUNDS, w, lane, (u64)offset, size, r,
+                  "%s of %u bytes at offset %lld of %llu bytes of .%s memory",
+                  write ? "write" : "read", size, (long long)offset, (unsigned long long)limit,
+                  space_name(space));
     g->worker->faults_at_offset = false;
     return false;
 }
@@ -92,15 +94,17 @@ static bool reach_global(struct emu_group *g, const struct emu_uop *in, u32 w, u
 {
     const struct emu_machine *m = g->worker->machine;
     const struct mem_block *b = mem_find(m->mem, address, size);
-    if (!b) return outside(g, in, w, lane, PTX_SPACE_GLOBAL, address, size, write, 0, r);
+    if (!b)
+        return fault_out_of_bounds(g, in, w, lane, PTX_SPACE_GLOBAL, address, size, write, 0, r);
     if (b->host_only)
-        return wrong(g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
-                     "%s of %u bytes at 0x%llx, memory of the host to which the device has no "
-                     "access",
-                     write ? "write" : "read", size, (unsigned long long)address);
+        return refuse_access(
+            g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
+            "%s of %u bytes at 0x%llx, memory of the host to which the device has no "
+            "access",
+            write ? "write" : "read", size, (unsigned long long)address);
     if (write && (b->constant || b->read_only)) {
-        return wrong(g, in, EMU_READ_ONLY, w, lane, address, size, r, "write to %s memory",
-                     b->constant ? "constant" : "read-only");
+        return refuse_access(g, in, EMU_READ_ONLY, w, lane, address, size, r, "write to %s memory",
+                             b->constant ? "constant" : "read-only");
     }
     r->host = b->host + (address - b->address);
     if (m->speculation && m->speculation->allocation_found)
@@ -116,9 +120,9 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
     u32 align = size & -size;
     if (align > 16) align = 16;
     if (address & (align - 1)) {
-        return wrong(g, in, EMU_MISALIGNED, w, lane, address, size, r,
-                     "%s of %u bytes at 0x%llx, which is no multiple of %u",
-                     write ? "write" : "read", size, (unsigned long long)address, align);
+        return refuse_access(g, in, EMU_MISALIGNED, w, lane, address, size, r,
+                             "%s of %u bytes at 0x%llx, which is no multiple of %u",
+                             write ? "write" : "read", size, (unsigned long long)address, align);
     }
     u64 offset = address;
     if (space == PTX_SPACE_GENERIC) {
@@ -138,13 +142,14 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
         if (window) { /* of a CTA of the cluster; window 0 is the own CTA's */
             u64 rank = window - 1;
             if (rank >= c->cluster_size)
-                return outside(g, in, w, lane, space, address, size, write, c->shared_size, r);
+                return fault_out_of_bounds(g, in, w, lane, space, address, size, write,
+                                           c->shared_size, r);
             offset %= MEM_SHARED_WINDOW;
             c = c->cluster[rank];
         }
         if (offset > c->shared_size || c->shared_size - offset < size)
-            return outside(g, in, w, lane, PTX_SPACE_SHARED, offset, size, write, c->shared_size,
-                           r);
+            return fault_out_of_bounds(g, in, w, lane, PTX_SPACE_SHARED, offset, size, write,
+                                       c->shared_size, r);
         r->host = c->shared + offset;
         return true;
     }
@@ -153,20 +158,22 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
         if (m->program->uses_alloca && offset >= dynamic && offset - dynamic < DYNAMIC_LOCAL)
             limit = dynamic + DYNAMIC_LOCAL;
         if (offset > limit || limit - offset < size)
-            return outside(g, in, w, lane, space, offset, size, write, limit, r);
+            return fault_out_of_bounds(g, in, w, lane, space, offset, size, write, limit, r);
         r->host = g->bundle_local;
         return true;
     }
     case PTX_SPACE_PARAM:
         if (write) {
-            return wrong(g, in, EMU_READ_ONLY, w, lane, address, size, r,
-                         "write to the kernel's parameters");
+            return refuse_access(g, in, EMU_READ_ONLY, w, lane, address, size, r,
+                                 "write to the kernel's parameters");
         }
         if (offset > m->params_size || m->params_size - offset < size)
-            return outside(g, in, w, lane, space, offset, size, write, m->params_size, r);
+            return fault_out_of_bounds(g, in, w, lane, space, offset, size, write, m->params_size,
+                                       r);
         r->host = m->params + offset;
         return true;
-    default: return outside(g, in, w, lane, PTX_SPACE_GENERIC, address, size, write, 0, r);
+    default:
+        return fault_out_of_bounds(g, in, w, lane, PTX_SPACE_GENERIC, address, size, write, 0, r);
     }
 }
 

@@ -100,7 +100,7 @@ static bool find_work(struct ordered *o)
     return (any && try_waiting(o)) || yield_resident(o);
 }
 
-static struct emu_group *choose(struct ordered *o, u32 *burst)
+static struct emu_group *choose_group(struct ordered *o, u32 *burst)
 {
     struct queue *q = &o->queue[READY];
     *burst = BURST;
@@ -126,7 +126,7 @@ static bool elide(struct ordered *o, struct emu_group *g, u32 burst)
     return true;
 }
 
-static void run(struct ordered *o, struct emu_group *g, u32 burst)
+static void run_group(struct ordered *o, struct emu_group *g, u32 burst)
 {
     struct host_worker *h = o->h;
     struct emu_cta *c = g->cta;
@@ -179,8 +179,8 @@ void ordered_run(struct host_worker *h)
         }
         if (o.lazy) residency_place_beside(&o);
         u32 burst;
-        struct emu_group *g = o.queue[READY].count ? choose(&o, &burst) : NULL;
-        if (g) run(&o, g, burst);
+        struct emu_group *g = o.queue[READY].count ? choose_group(&o, &burst) : NULL;
+        if (g) run_group(&o, g, burst);
         else if (!find_work(&o)) fail(&o, EMU_DEADLOCK);
         if (!o.over && livelock_attempt(&o) && !yield_resident(&o)) fail(&o, EMU_DEADLOCK);
     }
