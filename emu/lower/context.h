@@ -1,4 +1,5 @@
-/* emu/lower/context.h: the state of lowering, shared by lower.c, operands.c, registers.c, flow.c and live.c. */
+/* emu/lower/context.h: the state of lowering, shared by lower.c, operands.c, registers.c, flow.c, live.c and
+ * late.c. */
 #ifndef HEDDLE_EMU_LOWER_CONTEXT_H
 #define HEDDLE_EMU_LOWER_CONTEXT_H
 
@@ -64,6 +65,39 @@ struct lower_driver { /* a program */
     const char *failed;
 };
 
+struct lower_known {                     /* what ptx/flow.h says of the function, by statement */
+    const struct ptx_var **shared_bases; /* ptx_flow_shared_bases */
+    const uint8_t *influence;            /* ptx_flow_influence; NULL: not asked for yet */
+    bool *needed, *skip;                 /* it does something; its result is a row already */
+    u32 *dead, dead_count;               /* statements: atomics whose result nobody reads */
+};
+struct lower_lates {         /* late.c */
+    struct lower_late *list; /* in the order of `until` */
+    size_t cap;
+    u32 count, next; /* those before `next` are behind what is lowered */
+    u32 *of; /* by statement: the number of its load in the list, plus one. NULL: none is late */
+    u32 open[LOWER_PENDING], open_count; /* in the list: that may be pending now */
+};
+struct lower_fills { /* rows that are filled before a kernel begins: lower_fill_row */
+    struct emu_fill *list;
+    size_t cap, next_cap;
+    u32 count, *head, *next; /* a hash table */
+};
+struct lower_locals { /* .local variables and parameters, by a hash table */
+    struct lower_local *list;
+    size_t count, cap;
+    u32 *head;
+};
+struct lower_out { /* what has been emitted */
+    struct emu_uop *uops;
+    struct lower_at *at; /* by micro-operation */
+    size_t count, cap, at_cap;
+    struct lower_fixup *fixes;
+    size_t fix_count, fix_cap;
+    u32 *block_uop; /* by block: its first micro-operation */
+    u32 head;       /* the micro-operation that begins what is counted as one block */
+};
+
 struct lower { /* a function */
     struct lower_driver *driver;
     struct arena *arena, *scratch; /* as long as the code; as long as the lowering */
@@ -78,35 +112,20 @@ struct lower { /* a function */
     emu_op *const *ops;
     u8 watched; /* enum lower_watch */
     bool its;
+    struct lower_known known;
+    struct lower_lates late;
+    struct lower_fills fills;
+    struct lower_locals locals;
+    struct lower_out out;
     struct lower_reg *regs;
-    const struct ptx_var **shared_bases; /* by statement: ptx_flow_shared_bases */
-    const uint8_t *influence; /* by statement: ptx_flow_influence; NULL: not asked for yet */
-    bool *needed, *skip;      /* by statement: it does something; its result is a row already */
-    u32 *dead, dead_count;
-    struct lower_late *late; /* in the order of `until` */
-    size_t late_cap;
-    u32 late_count, late_next; /* those before late_next are behind what is lowered */
-    u32 *late_of; /* by statement: the number of its load in `late`, plus one. NULL: none is late */
-    u32 late_open[LOWER_PENDING], late_open_count; /* in `late`: that may be pending now */
-    struct emu_fill *fills;
-    size_t fill_cap, fill_next_cap;
-    u32 fill_count, *fill_head, *fill_next;
-    struct lower_local *locals;
-    size_t local_count, local_cap;
-    u32 *local_head;
     u32 params_size;
+    bool too_large; /* it needs more rows than there may be */
+    /* Of the instruction that is lowered: */
     struct lower_pool temps[4];
-    struct emu_uop *uops;
-    struct lower_at *at; /* by micro-operation */
-    size_t uop_count, uop_cap, at_cap;
-    struct lower_fixup *fixes;
-    size_t fix_count, fix_cap;
-    u32 *block_uop;
     const struct lower_rule *rule;
     const char *refusal;
-    bool bad_operand, too_large;
+    bool bad_operand;
     u32 pc, stmt, block;
-    u32 head; /* the micro-operation that begins what is counted as one block */
 };
 
 /* Rows: `n` new ones of `bytes` each side by side; one that is filled before a kernel begins, the same for the same content. */

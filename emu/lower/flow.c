@@ -15,7 +15,7 @@ void lower_jump(struct lower *L, u32 block)
 {
     struct emu_uop *u = lower_emit(L, UOP_jump, 0, 0, 0, 0);
     u->imm = block;
-    lower_fix(L, L->uop_count - 1, LOWER_FIX_TARGET);
+    lower_fix(L, L->out.count - 1, LOWER_FIX_TARGET);
 }
 
 /* The block where lanes meet again that part at the end of this one. */
@@ -101,7 +101,7 @@ static void branch_to(struct lower *L, const struct ptx_inst *i, u32 block)
     u->e = join_of(L);
     u->y = branches_first(L, block, &u->e);
     u->site = site;
-    lower_fix(L, L->uop_count - 1, LOWER_FIX_TARGET | LOWER_FIX_JOIN);
+    lower_fix(L, L->out.count - 1, LOWER_FIX_TARGET | LOWER_FIX_JOIN);
 }
 
 size_t lower_open_skip(struct lower *L, const struct ptx_inst *i)
@@ -111,7 +111,7 @@ size_t lower_open_skip(struct lower *L, const struct ptx_inst *i)
     struct emu_uop *u = lower_emit(L, i->guard_not ? UOP_branch : UOP_branch_if_not, 0,
                                    L->regs[i->guard->id].row, 0, 0);
     u->site = site;
-    return L->uop_count - 1;
+    return L->out.count - 1;
 }
 
 /* A block that counts nothing: where lanes meet that parted at a skip or in a call by address. */
@@ -120,14 +120,14 @@ static u32 meeting(struct lower *L)
     struct emu_uop *u = lower_emit(L, UOP_block, 0, 0, 0, 0);
     u->site = L->program->block_count - 1;
     u->y = 1;
-    return (u32)(L->uop_count - 1);
+    return (u32)(L->out.count - 1);
 }
 
 static void close_skip(struct lower *L, size_t skip, u32 at)
 {
     if (skip == SIZE_MAX) return;
-    L->uops[skip].imm = at;
-    L->uops[skip].e = at;
+    L->out.uops[skip].imm = at;
+    L->out.uops[skip].e = at;
     lower_fix(L, skip, LOWER_FIX_UOP | LOWER_FIX_JOIN_UOP);
 }
 
@@ -135,8 +135,8 @@ static void close_skip(struct lower *L, size_t skip, u32 at)
 static void pass_over(struct lower *L, size_t skip)
 {
     if (skip == SIZE_MAX) return;
-    L->uops[skip].imm = (i64)L->uop_count;
-    L->uops[skip].e = join_of(L);
+    L->out.uops[skip].imm = (i64)L->out.count;
+    L->out.uops[skip].e = join_of(L);
     lower_fix(L, skip, LOWER_FIX_UOP | LOWER_FIX_JOIN);
 }
 
@@ -158,7 +158,7 @@ static void lower_brx(struct lower *L, const struct ptx_inst *i)
     struct emu_uop *u = lower_emit(L, UOP_brx, 0, index, 0, 0);
     u->ext = d;
     u->e = join_of(L);
-    lower_fix(L, L->uop_count - 1, LOWER_FIX_BRX);
+    lower_fix(L, L->out.count - 1, LOWER_FIX_BRX);
     pass_over(L, skip);
 }
 
@@ -359,7 +359,7 @@ static void lower_call(struct lower *L, const struct ptx_inst *i)
         L->program->recursive = true;
         goes = true;
     }
-    size_t at = L->uop_count - 1;
+    size_t at = L->out.count - 1;
     if (goes) lower_close_block(L); /* the callee's blocks come between */
     u32 back = goes ? lower_open_block(L) : meeting(L);
     if (goes) {

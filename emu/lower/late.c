@@ -101,10 +101,10 @@ static void close_at(struct lower *L, struct pending *p, u32 until)
     for (u32 k = 0; k < results(i); k++)
         if (L->regs[result(i, k)->sym->id].last + 1 < until) return;
     if (!p->row) p->row = lower_new_rows(L, 8, 1) + 1;
-    L->late = arena_grow(L->scratch, L->late, L->late_count, &L->late_cap, L->late_count + 1u,
-                         sizeof *L->late);
-    L->late[L->late_count++] = (struct lower_late){p->load, until, p->row - 1, p->steps, NULL};
-    L->late_of[p->load] = L->late_count;
+    L->late.list = arena_grow(L->scratch, L->late.list, L->late.count, &L->late.cap,
+                              L->late.count + 1u, sizeof *L->late.list);
+    L->late.list[L->late.count++] = (struct lower_late){p->load, until, p->row - 1, p->steps, NULL};
+    L->late.of[p->load] = L->late.count;
 }
 
 static void look_at(struct lower *L, struct pending p[LOWER_PENDING], u32 s)
@@ -137,12 +137,12 @@ void lower_find_late(struct lower *L)
     const struct ptx_cfg *g = L->cfg;
     struct pending p[LOWER_PENDING] = {0};
     if (!(L->watched & LOWER_LATE)) return;
-    L->late_of = arena_array(L->scratch, u32, L->body->count + 1);
+    L->late.of = arena_array(L->scratch, u32, L->body->count + 1);
     for (u32 b = 0; b < g->code_count; b++) {
         if (!ptx_cfg_reachable(g, b)) continue;
         for (u32 s = g->blocks[b].first; s < g->blocks[b].end; s++)
             if (L->body->stmts[s].kind == PTX_STMT_INST && L->body->stmts[s].inst->op &&
-                !L->skip[s] && L->needed[s])
+                !L->known.skip[s] && L->known.needed[s])
                 look_at(L, p, s);
         for (u32 k = 0; k < LOWER_PENDING; k++)
             if (p[k].is_open) close_at(L, &p[k], g->blocks[b].end);
@@ -151,16 +151,16 @@ void lower_find_late(struct lower *L)
 
 bool lower_may_be_late(const struct lower *L, u32 *row, u32 *steps)
 {
-    const u32 n = L->late_of ? L->late_of[L->stmt] : 0;
+    const u32 n = L->late.of ? L->late.of[L->stmt] : 0;
     if (!n) return false;
-    *row = L->late[n - 1].row;
-    *steps = L->late[n - 1].steps;
+    *row = L->late.list[n - 1].row;
+    *steps = L->late.list[n - 1].steps;
     return true;
 }
 
 void lower_is_late(struct lower *L, const struct emu_uop *load, u32 row)
 {
-    const u32 n = L->late_of[L->stmt] - 1;
+    const u32 n = L->late.of[L->stmt] - 1;
     struct emu_uop *u = lower_alloc(L, sizeof *u);
     *u = *load;
     u->run = L->ops[UOP_ld_late];
@@ -168,16 +168,16 @@ void lower_is_late(struct lower *L, const struct emu_uop *load, u32 row)
     u->a = row;
     u->x = 8;
     u->imm = -1; /* the row has addresses plus one */
-    L->late[n].uop = u;
-    L->late_open[L->late_open_count++] = n;
+    L->late.list[n].uop = u;
+    L->late.open[L->late.open_count++] = n;
 }
 
 const struct emu_uop *const *lower_pending_loads(struct lower *L, u32 *count)
 {
     const struct emu_uop **list = NULL;
     *count = 0;
-    for (u32 i = 0; i < L->late_open_count; i++) {
-        const struct lower_late *w = &L->late[L->late_open[i]];
+    for (u32 i = 0; i < L->late.open_count; i++) {
+        const struct lower_late *w = &L->late.list[L->late.open[i]];
         if (w->load == L->stmt) continue;
         if (!list) list = lower_alloc(L, LOWER_PENDING * sizeof *list);
         list[(*count)++] = w->uop;
@@ -187,12 +187,12 @@ const struct emu_uop *const *lower_pending_loads(struct lower *L, u32 *count)
 
 void lower_late_before(struct lower *L, u32 s)
 {
-    for (; L->late_next < L->late_count && L->late[L->late_next].until <= s; L->late_next++) {
-        const struct emu_uop *u = L->late[L->late_next].uop;
+    for (; L->late.next < L->late.count && L->late.list[L->late.next].until <= s; L->late.next++) {
+        const struct emu_uop *u = L->late.list[L->late.next].uop;
         u32 left = 0;
-        for (u32 i = 0; i < L->late_open_count; i++)
-            if (L->late_open[i] != L->late_next) L->late_open[left++] = L->late_open[i];
-        L->late_open_count = left;
+        for (u32 i = 0; i < L->late.open_count; i++)
+            if (L->late.open[i] != L->late.next) L->late.open[left++] = L->late.open[i];
+        L->late.open_count = left;
         if (u) *lower_emit(L, UOP_ld_late, 0, 0, 0, 0) = *u;
     }
 }

@@ -35,12 +35,12 @@ void lower_live_rows(struct lower *L)
                                   x->bytes > 8 ? 2u * x->vec : x->vec);
         for (u32 s = x->first; s <= x->last && s < statements; s++) of[s] |= bits;
     }
-    for (u32 i = 0; i < L->late_count; i++)
-        for (u32 s = L->late[i].load; s <= L->late[i].until && s < statements; s++)
-            of[s] |= row_bits(c, 8, L->late[i].row, 1);
+    for (u32 i = 0; i < L->late.count; i++)
+        for (u32 s = L->late.list[i].load; s <= L->late.list[i].until && s < statements; s++)
+            of[s] |= row_bits(c, 8, L->late.list[i].row, 1);
     c->live = arena_array(L->arena, u64, c->uop_count);
     for (u32 i = 0; i < c->uop_count; i++) {
-        const struct lower_at *const at = &L->at[i];
+        const struct lower_at *const at = &L->out.at[i];
         c->live[i] = of[at->stmt];
         if (i && at->stmt == at[-1].stmt) c->live[i] |= bits_of_temps(L, at);
     }

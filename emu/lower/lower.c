@@ -87,20 +87,24 @@ u32 lower_temp(struct lower *L, unsigned bytes)
 
 u32 lower_fill_row(struct lower *L, u8 kind, u64 bits, unsigned bytes, bool is_pred)
 {
-    struct emu_fill *fills = L->fills;
-    for (u32 i = L->fill_head[(bits ^ bytes * 7 ^ kind) % LOWER_HASH]; i; i = L->fill_next[i - 1]) {
+    struct emu_fill *fills = L->fills.list;
+    for (u32 i = L->fills.head[(bits ^ bytes * 7 ^ kind) % LOWER_HASH]; i;
+         i = L->fills.next[i - 1]) {
         struct emu_fill *f = &fills[i - 1];
         if (f->kind == kind && f->bits == bits && f->width == bytes && f->is_pred == is_pred)
             return f->row;
     }
-    size_t n = L->fill_count;
-    L->fills = arena_grow(L->arena, L->fills, n, &L->fill_cap, n + 1, sizeof *L->fills);
-    L->fill_next = arena_grow(L->scratch, L->fill_next, n, &L->fill_next_cap, n + 1, sizeof(u32));
-    L->fills[n] = (struct emu_fill){lower_new_rows(L, bytes, 1), (u8)bytes, kind, is_pred, bits};
-    u32 *head = &L->fill_head[(bits ^ bytes * 7 ^ kind) % LOWER_HASH];
-    L->fill_next[n] = *head;
-    *head = ++L->fill_count;
-    return L->fills[n].row;
+    size_t n = L->fills.count;
+    L->fills.list = arena_grow(L->arena, L->fills.list, n, &L->fills.cap, n + 1,
+                               sizeof *L->fills.list);
+    L->fills.next = arena_grow(L->scratch, L->fills.next, n, &L->fills.next_cap, n + 1,
+                               sizeof(u32));
+    L->fills.list[n] = (struct emu_fill){lower_new_rows(L, bytes, 1), (u8)bytes, kind, is_pred,
+                                         bits};
+    u32 *head = &L->fills.head[(bits ^ bytes * 7 ^ kind) % LOWER_HASH];
+    L->fills.next[n] = *head;
+    *head = ++L->fills.count;
+    return L->fills.list[n].row;
 }
 
 u32 lower_constant(struct lower *L, u64 bits, unsigned bytes)
@@ -154,8 +158,8 @@ bool lower_refuse(struct lower *L, const char *format, ...)
 bool lower_result_dead(const struct lower *L, const struct ptx_inst *i)
 {
     if (i->count && i->opnds[0].kind == PTX_OPND_SINK) return true;
-    for (u32 k = 0; k < L->dead_count; k++)
-        if (L->dead[k] == L->stmt) return true;
+    for (u32 k = 0; k < L->known.dead_count; k++)
+        if (L->known.dead[k] == L->stmt) return true;
     (void)i;
     return false;
 }
@@ -187,14 +191,14 @@ u32 lower_carry(struct lower *L)
 
 struct emu_uop *lower_emit(struct lower *L, unsigned id, u32 d, u32 a, u32 b, u32 c)
 {
-    L->uops = arena_grow(L->scratch, L->uops, L->uop_count, &L->uop_cap, L->uop_count + 1,
-                         sizeof *L->uops);
-    L->at = arena_grow(L->scratch, L->at, L->uop_count, &L->at_cap, L->uop_count + 1,
-                       sizeof *L->at);
-    struct lower_at *at = &L->at[L->uop_count];
+    L->out.uops = arena_grow(L->scratch, L->out.uops, L->out.count, &L->out.cap, L->out.count + 1,
+                             sizeof *L->out.uops);
+    L->out.at = arena_grow(L->scratch, L->out.at, L->out.count, &L->out.at_cap, L->out.count + 1,
+                           sizeof *L->out.at);
+    struct lower_at *at = &L->out.at[L->out.count];
     at->stmt = L->stmt;
     for (int k = 0; k < 4; k++) at->temps[k] = (u32)L->temps[k].used;
-    struct emu_uop *u = &L->uops[L->uop_count++];
+    struct emu_uop *u = &L->out.uops[L->out.count++];
     *u = (struct emu_uop){
         .run = L->ops[id], .d = d, .a = a, .b = b, .c = c, .id = (u16)id, .pc = L->pc};
     return u;
@@ -266,11 +270,11 @@ static void lower_inst(struct lower *L, const struct ptx_inst *i)
         struct emu_uop *u = lower_emit(L, UOP_guard, 0, L->regs[i->guard->id].row, 0, 0);
         u->x = i->guard_not;
         u->site = lower_site(L, SITE_GUARD, 0);
-        guard = L->uop_count - 1;
+        guard = L->out.count - 1;
     }
     bool meets = L->its && meets_lanes(i);
     if (meets) lower_meeting(L, i);
-    size_t before = L->uop_count;
+    size_t before = L->out.count;
     bool ok = false;
     if (ptx_forms[form].refused) {
         lower_refuse(L, "'%s' is not executed: %s", i->op->text, ptx_forms[form].refused);
@@ -280,7 +284,7 @@ static void lower_inst(struct lower *L, const struct ptx_inst *i)
         ok = L->rule->fn(L, i) && !L->bad_operand;
     }
     if (!ok) {
-        L->uop_count = before;
+        L->out.count = before;
         if (!L->refusal)
             lower_refuse(L, "'%.*s' is not executed", (int)i->op->text_length, i->op->text);
         struct emu_uop *u = lower_emit(L, UOP_unsupported, 0, 0, 0, 0);
@@ -289,7 +293,7 @@ static void lower_inst(struct lower *L, const struct ptx_inst *i)
     if (meets) lower_emit(L, UOP_met, 0, 0, 0, 0);
     if (guard != SIZE_MAX) {
         lower_emit(L, UOP_unguard, 0, 0, 0, 0);
-        L->uops[guard].imm = (i64)L->uop_count;
+        L->out.uops[guard].imm = (i64)L->out.count;
         lower_fix(L, guard, LOWER_FIX_UOP);
     }
     lower_meet_behind(L, skip);
@@ -297,9 +301,9 @@ static void lower_inst(struct lower *L, const struct ptx_inst *i)
 
 void lower_fix(struct lower *L, size_t uop, unsigned kind)
 {
-    L->fixes = arena_grow(L->scratch, L->fixes, L->fix_count, &L->fix_cap, L->fix_count + 1,
-                          sizeof *L->fixes);
-    L->fixes[L->fix_count++] = (struct lower_fixup){uop, kind};
+    L->out.fixes = arena_grow(L->scratch, L->out.fixes, L->out.fix_count, &L->out.fix_cap,
+                              L->out.fix_count + 1, sizeof *L->out.fixes);
+    L->out.fixes[L->out.fix_count++] = (struct lower_fixup){uop, kind};
 }
 
 u32 lower_open_block(struct lower *L)
@@ -309,19 +313,19 @@ u32 lower_open_block(struct lower *L)
     u->pc = p->place_count; /* its first instruction */
     u->site = p->block_count;
     u->x = 1; /* cleared below where no lanes meet */
-    L->head = (u32)(L->uop_count - 1);
+    L->out.head = (u32)(L->out.count - 1);
     L->driver->blocks = arena_grow(L->arena, L->driver->blocks, p->block_count,
                                    &L->driver->block_cap, p->block_count + 1,
                                    sizeof *L->driver->blocks);
     L->driver->blocks[p->block_count++] = (struct emu_block_mix){p->place_count, 0};
-    return L->head;
+    return L->out.head;
 }
 
 void lower_close_block(struct lower *L)
 {
     struct emu_block_mix *b = &L->driver->blocks[L->program->block_count - 1];
     b->count = L->program->place_count - b->first_pc;
-    L->uops[L->head].imm = b->count;
+    L->out.uops[L->out.head].imm = b->count;
 }
 
 static const char *file_name(const struct lower *L, u32 index)
@@ -349,7 +353,7 @@ static void name_source(const struct lower *L, const struct ptx_loc *loc, struct
 /* The shared variable that the statement at hand accesses, if it is known and static. */
 static void name_shared(const struct lower *L, struct emu_place_of *q)
 {
-    const struct ptx_var *v = L->shared_bases[L->stmt];
+    const struct ptx_var *v = L->known.shared_bases[L->stmt];
     const uint64_t size = v ? ptx_var_size(v) : 0;
     if (!size || size > UINT32_MAX || v->linkage == PTX_LINK_EXTERN) return;
     q->shared_at = image_shared_offset(L->layout, L->code->module, v->sym);
@@ -371,8 +375,8 @@ static void add_place(struct lower *L, const struct ptx_inst *i, const struct pt
     q->dead_result = lower_result_dead(L, i);
     name_shared(L, q);
     if (ptx_inst_accuracy(i).kind != PTX_EXACT) {
-        if (!L->influence) L->influence = ptx_flow_influence(L->scratch, L->flow);
-        q->influence = L->influence[L->stmt];
+        if (!L->known.influence) L->known.influence = ptx_flow_influence(L->scratch, L->flow);
+        q->influence = L->known.influence[L->stmt];
     }
     L->pc = p->place_count++;
 }
@@ -381,12 +385,12 @@ static void lower_blocks(struct lower *L)
 {
     const struct ptx_cfg *g = L->cfg;
     const struct ptx_loc *loc = NULL;
-    L->block_uop = arena_array(L->scratch, u32, g->count);
+    L->out.block_uop = arena_array(L->scratch, u32, g->count);
     for (u32 b = 0; b < g->code_count; b++) {
         if (!ptx_cfg_reachable(g, b)) continue;
         L->block = b;
         L->stmt = g->blocks[b].first;
-        L->block_uop[b] = lower_open_block(L);
+        L->out.block_uop[b] = lower_open_block(L);
         for (u32 s = g->blocks[b].first; s < g->blocks[b].end; s++) {
             const struct ptx_stmt *t = &L->body->stmts[s];
             if (t->kind == PTX_STMT_LOC) loc = t->loc;
@@ -394,7 +398,7 @@ static void lower_blocks(struct lower *L)
             L->stmt = s;
             add_place(L, t->inst, loc);
             if (L->watched & LOWER_ISSUES) lower_emit(L, UOP_issue, 0, 0, 0, 0);
-            if (L->skip[s] || !L->needed[s]) continue;
+            if (L->known.skip[s] || !L->known.needed[s]) continue;
             lower_late_before(L, s);
             lower_inst(L, t->inst);
         }
@@ -406,7 +410,7 @@ static void lower_blocks(struct lower *L)
         if (k->term == PTX_NONE && k->succ_count == 1 && g->succs[k->succ] != b + 1)
             lower_jump(L, g->succs[k->succ]);
     }
-    L->block_uop[g->exit] = (u32)L->uop_count;
+    L->out.block_uop[g->exit] = (u32)L->out.count;
     lower_emit(L, UOP_leave, 0, 0, 0, 0);
 }
 
@@ -414,26 +418,26 @@ static void lower_blocks(struct lower *L)
 static void resolve(struct lower *L)
 {
     struct emu_code *c = L->code;
-    c->uops = arena_array(L->arena, struct emu_uop, L->uop_count);
-    memcpy(c->uops, L->uops, L->uop_count * sizeof *c->uops);
-    c->uop_count = (u32)L->uop_count;
+    c->uops = arena_array(L->arena, struct emu_uop, L->out.count);
+    memcpy(c->uops, L->out.uops, L->out.count * sizeof *c->uops);
+    c->uop_count = (u32)L->out.count;
     c->leave = &c->uops[c->uop_count - 1];
-    bool *meets = arena_array(L->scratch, bool, L->uop_count);
-    for (size_t i = 0; i < L->fix_count; i++) {
-        struct emu_uop *u = &c->uops[L->fixes[i].uop];
-        unsigned kind = L->fixes[i].kind;
+    bool *meets = arena_array(L->scratch, bool, L->out.count);
+    for (size_t i = 0; i < L->out.fix_count; i++) {
+        struct emu_uop *u = &c->uops[L->out.fixes[i].uop];
+        unsigned kind = L->out.fixes[i].kind;
         if (kind & LOWER_FIX_UOP) u->target = &c->uops[u->imm];
-        if (kind & LOWER_FIX_TARGET) u->target = &c->uops[L->block_uop[u->imm]];
+        if (kind & LOWER_FIX_TARGET) u->target = &c->uops[L->out.block_uop[u->imm]];
         if (kind & LOWER_FIX_JOIN) {
-            u32 j = L->block_uop[u->e];
+            u32 j = L->out.block_uop[u->e];
             u->join = &c->uops[j];
             meets[j] = true;
         }
         if (kind & LOWER_FIX_BRX) {
             struct brx_desc *t = (struct brx_desc *)(uintptr_t)u->ext;
             for (u32 k = 0; k < t->count; k++)
-                t->targets[k] = &c->uops[L->block_uop[(uintptr_t)t->targets[k]]];
-            u32 j = L->block_uop[u->e];
+                t->targets[k] = &c->uops[L->out.block_uop[(uintptr_t)t->targets[k]]];
+            u32 j = L->out.block_uop[u->e];
             u->target = &c->uops[j];
             meets[j] = true;
         }
@@ -468,14 +472,14 @@ static void lower_func(struct lower_driver *D, struct emu_code *c, struct arena 
                  *L = &lower;
     L->cfg = ptx_cfg_new(scratch, c->func);
     L->flow = ptx_flow_new(scratch, L->cfg);
-    L->needed = ptx_flow_needed(scratch, L->flow, true);
-    L->shared_bases = ptx_flow_shared_bases(scratch, L->flow);
+    L->known.needed = ptx_flow_needed(scratch, L->flow, true);
+    L->known.shared_bases = ptx_flow_shared_bases(scratch, L->flow);
     struct ptx_live *live = ptx_live_new(scratch, L->flow, NULL);
-    L->dead_count = ptx_live_dead_atoms(scratch, live, &L->dead);
+    L->known.dead_count = ptx_live_dead_atoms(scratch, live, &L->known.dead);
     c->reads_undefined = live->in[0].regs || live->in[0].preds;
-    L->skip = arena_array(scratch, bool, L->body->count + 1);
-    L->fill_head = arena_array(scratch, u32, LOWER_HASH);
-    L->local_head = arena_array(scratch, u32, LOWER_HASH);
+    L->known.skip = arena_array(scratch, bool, L->body->count + 1);
+    L->fills.head = arena_array(scratch, u32, LOWER_HASH);
+    L->locals.head = arena_array(scratch, u32, LOWER_HASH);
     lower_find_locals(L);
     lower_find_registers(L);
     lower_find_late(L);
@@ -483,8 +487,8 @@ static void lower_func(struct lower_driver *D, struct emu_code *c, struct arena 
     lower_blocks(L);
     resolve(L);
     lower_live_rows(L);
-    c->fills = L->fills;
-    c->fill_count = L->fill_count;
+    c->fills = L->fills.list;
+    c->fill_count = L->fills.count;
     if (L->too_large)
         D->failed = arena_printf(
             D->arena, "'%s' needs too many registers or too much .local memory", c->name);

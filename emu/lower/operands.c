@@ -206,8 +206,8 @@ static bool symbol_address(struct lower *L, const struct ptx_sym *s, u64 *addres
 
 u32 lower_local_offset(struct lower *L, const struct ptx_sym *s)
 {
-    for (u32 i = L->local_head[s->at % LOWER_HASH]; i; i = L->locals[i - 1].next)
-        if (L->locals[i - 1].sym == s) return L->locals[i - 1].offset;
+    for (u32 i = L->locals.head[s->at % LOWER_HASH]; i; i = L->locals.list[i - 1].next)
+        if (L->locals.list[i - 1].sym == s) return L->locals.list[i - 1].offset;
     return 0;
 }
 

@@ -140,7 +140,7 @@ static void find_aliases(struct lower *L)
         if (bytes != r->bytes || bytes > 8) continue;
         if (is_identity(i)) alias_move(L, &w, i, bytes);
         else if (L->code->is_entry && loads_param(i)) fix_param(L, i, bytes);
-        if (r->alias || r->fixed) L->skip[s] = true;
+        if (r->alias || r->fixed) L->known.skip[s] = true;
     }
     for (u32 r = 0; r < L->flow->reg_count; r++) /* to the end of each chain */
         while (L->regs[r].alias && L->regs[L->regs[r].alias - 1].alias)
@@ -307,11 +307,11 @@ static void give_rows(struct lower *L)
  * kernel's parameters: in the parameter block. */
 static void add_local(struct lower *L, const struct ptx_sym *s, u32 offset)
 {
-    L->locals = arena_grow(L->scratch, L->locals, L->local_count, &L->local_cap, L->local_count + 1,
-                           sizeof *L->locals);
-    u32 *head = &L->local_head[s->at % LOWER_HASH];
-    L->locals[L->local_count] = (struct lower_local){s, offset, *head};
-    *head = (u32)++L->local_count;
+    L->locals.list = arena_grow(L->scratch, L->locals.list, L->locals.count, &L->locals.cap,
+                                L->locals.count + 1, sizeof *L->locals.list);
+    u32 *head = &L->locals.head[s->at % LOWER_HASH];
+    L->locals.list[L->locals.count] = (struct lower_local){s, offset, *head};
+    *head = (u32)++L->locals.count;
 }
 
 static void place_local(struct lower *L, const struct ptx_var *v, u64 *top)

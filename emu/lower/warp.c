@@ -7,8 +7,8 @@
 /* Whether a row of r32 holds a constant: a literal, or a register that is only ever one. */
 static bool constant_of(const struct lower *L, u32 row, u32 *value)
 {
-    for (u32 k = 0; k < L->fill_count; k++) {
-        const struct emu_fill *f = &L->fills[k];
+    for (u32 k = 0; k < L->fills.count; k++) {
+        const struct emu_fill *f = &L->fills.list[k];
         if (f->row != row || f->width != 4 || f->kind != FILL_BITS) continue;
         *value = (u32)f->bits;
         return true;
