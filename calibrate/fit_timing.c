@@ -294,7 +294,7 @@ static void choose_rows(struct problem *p, size_t left)
 
 static void say(const struct timing_data *d, const char *what, size_t done, size_t all)
 {
-    if (d->progress) d->progress(what, done, all);
+    if (d->progress) d->progress(d->progress_self, what, done, all);
 }
 
 /* Derivatives are taken once for each reweighting. */

@@ -26,7 +26,9 @@ struct timing_data {
     const struct rows *rows;          /* `cycles`; applications are programs */
     const struct emu_counts **launch; /* by row, with its trace */
     unsigned threads;                 /* of the host; 0: as many as it has */
-    void (*progress)(const char *what, size_t done, size_t all); /* NULL: nobody wants to know */
+    /* `done` of `all` steps of that part have ended; NULL: nobody wants to know */
+    void (*progress)(void *self, const char *what, size_t done, size_t all);
+    void *progress_self;
 };
 
 enum { TIMING_NUMBERS = 64 };

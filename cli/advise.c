@@ -4,6 +4,7 @@
 #include "cli/advise.h"
 #include "cli/command.h"
 #include "cli/estimate.h"
+#include "cli/file_steps.h"
 
 #include "base/arena.h"
 #include "emu/counts.h"
@@ -46,10 +47,13 @@ static int read_file(const char *path, struct advices *a)
     FILE *f = fopen(path, "rb");
     if (!f) return usage_error("advise", "cannot read '%s': %s", path, strerror(errno));
     struct trace_file in = {.file = f, .arena = a->arena};
+    struct file_steps steps;
+    file_steps_begin(&steps, &in);
     for (const struct emu_counts *c; (c = trace_file_next(&in));) {
         a->gpu = c->gpu->name;
         advices_add_launch(a, c);
     }
+    file_steps_end(&steps);
     (void)fclose(f);
     if (in.why) fprintf(stderr, "heddle advise: '%s': %s\n", path, in.why);
     return in.why ? EXIT_INPUT : EXIT_FINE;

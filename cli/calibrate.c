@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/gpu_file.h"
 #include "cli/replace.h"
+#include "cli/terminal.h"
 #include "model/counter_fit.h"
 #include "model/timing_file.h"
 
@@ -230,9 +231,22 @@ static bool determined(const struct request *q, const struct fit *f)
 
 /* ---- the timing model ------------------------------------------------------------------------------------------- */
 
-static void progress(const char *what, size_t done, size_t all)
+/* A fit has parts; each has steps of its own. The reading of traces is the first. */
+struct fit_steps {
+    struct steps steps;
+    const char *part; /* the text that fit_timing() passed; NULL: before the first */
+};
+
+static void progress(void *self, const char *what, size_t done, size_t all)
 {
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%s: %zu of %zu ", what, done + 1, all);
+    struct fit_steps *s = self;
+    if (!s->part || strcmp(s->part, what) != 0) {
+        steps_end(&s->steps);
+        steps_begin(&s->steps, strcmp(what, "all programs") == 0 ? "fits of all programs"
+                                                                 : "fits without a program");
+        s->part = what;
+    }
+    steps_tell(&s->steps, done, all);
 }
 
 static int read_traces(const struct request *q, struct traces *t)
@@ -328,7 +342,7 @@ static int fit_of_timing(const struct request *q, const struct timing_data *d,
     struct timing_report r = {.data = d, .fit = &fit, .measured = start->measured};
     struct buf text = {0}, file = {0};
     fit_timing(d, &start->machine, &fit);
-    if (isatty(STDERR_FILENO)) fputc('\n', stderr);
+    steps_end(&((struct fit_steps *)d->progress_self)->steps);
     if (!timing_determined(q, &fit)) return EXIT_INPUT;
     machine_configured(rows->gpu, &alone);
     alone.scheduled =
@@ -372,7 +386,9 @@ static int calibrate_timing(const struct request *q, struct rows *rows)
                 rows->count, rows->application_count);
         return EXIT_INPUT;
     }
-    const struct timing_data d = {.rows = rows, .launch = launch, .progress = progress};
+    struct fit_steps steps = {.part = NULL};
+    const struct timing_data d = {
+        .rows = rows, .launch = launch, .progress = progress, .progress_self = &steps};
     return fit_of_timing(q, &d, start);
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/fidelity.h"
+#include "cli/file_steps.h"
 #include "cli/gpu_file.h"
 #include "cli/json.h"
 #include "cli/run.h"
@@ -780,6 +781,8 @@ static int estimate_file(struct estimate_call *c, const char *path, struct estim
     if (!f) return usage_error("estimate", "cannot read '%s': %s", path, strerror(errno));
     struct trace_file in = {.file = f, .arena = c->arena};
     struct launch_estimate t;
+    struct file_steps steps;
+    file_steps_begin(&steps, &in);
     for (const struct emu_counts *l; (l = trace_file_next(&in));) {
         size_t k = 0;
         while (k < *count &&
@@ -789,6 +792,7 @@ static int estimate_file(struct estimate_call *c, const char *path, struct estim
         if (k == *count) all[(*count)++] = (struct estimates){.gpu = l->gpu, .order = l->order};
         add(c, &all[k], &t);
     }
+    file_steps_end(&steps);
     (void)fclose(f);
     if (in.why) fprintf(stderr, "heddle estimate: '%s': %s\n", path, in.why);
     else if (!*count)

@@ -1,5 +1,7 @@
 #include "cli/lapse.h"
 
+#include "cli/file_steps.h"
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "emu/trace_file.h"
@@ -76,7 +78,8 @@ static const struct known *known_of(struct known *all, size_t *next, const struc
     struct buf key = {0};
     estimate_cache_key(&key, l->counts);
     for (size_t i = 0; i < KEPT; i++)
-        if (all[i].key.size == key.size && memcmp(all[i].key.data, key.data, key.size) == 0) {
+        if (all[i].key.data && all[i].key.size == key.size &&
+            memcmp(all[i].key.data, key.data, key.size) == 0) {
             buf_free(&key);
             return &all[i];
         }
@@ -112,8 +115,11 @@ const char *lapse_read(const struct lapse_source *run, const struct lapse_sink *
     (void)begin_of(run, 0, &l.begin);
     for (size_t i = 0; i < count; i++)
         if (sinks[i]->begin) sinks[i]->begin(sinks[i]->self, run);
+    struct file_steps steps;
+    file_steps_begin(&steps, &in);
     while ((l.counts = trace_file_next(&in)))
         one_launch(&l, known_of(known, &next, &l), sinks, count);
+    file_steps_end(&steps);
     for (size_t i = 0; i < KEPT; i++) forget(&known[i]);
     for (size_t i = 0; i < count; i++)
         if (sinks[i]->end) sinks[i]->end(sinks[i]->self, run);

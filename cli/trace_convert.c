@@ -1,5 +1,6 @@
 /* heddle trace convert: a file of traces in another format, without running the target. */
 #include "cli/command.h"
+#include "cli/file_steps.h"
 #include "cli/trace_accesses.h"
 
 #include "base/arena.h"
@@ -170,9 +171,12 @@ static int convert(struct convert *c)
     const struct trace_events_sink sink = {.self = c, .begin = begin, .observer = observer};
     struct trace_file in = {.file = f, .arena = arena_new(), .sink = &sink};
     c->in = &in;
+    struct file_steps steps;
+    file_steps_begin(&steps, &in);
     const int status = format == ACCESS_TRACE_EVENTS
                            ? convert_to_hdt(c)
                            : convert_accesses(c, (enum access_trace_format)format);
+    file_steps_end(&steps);
     if (in.why)
         fprintf(stderr, "heddle trace convert: '%s': %s; the launches before are converted\n",
                 c->input, in.why);

@@ -1,5 +1,6 @@
 /* heddle trace info|check|dump: what is in files of traces (emu/trace_file.h). */
 #include "cli/command.h"
+#include "cli/file_steps.h"
 
 #include "base/arena.h"
 #include "emu/order.h"
@@ -30,6 +31,8 @@ static int read_file(const struct reading *r, const char *path)
     FILE *f = fopen(path, "rb");
     if (!f) return usage_error(r->command, "cannot read '%s': %s", path, strerror(errno));
     struct trace_file in = {.file = f, .arena = arena_new(), .sink = &r->sink};
+    struct file_steps steps = {.all = 0};
+    if (!r->each) file_steps_begin(&steps, &in); /* the others print while they read */
     if (r->now) *r->now = &in;
     const struct trace_index *index = r->by_index ? trace_index_read(&in) : NULL;
     if (!in.why && !(index && r->by_index(r->self, path, &in, index))) {
@@ -37,6 +40,7 @@ static int read_file(const struct reading *r, const char *path)
             if (r->each) r->each(r->self, &in, c);
         if (!in.why && r->end) r->end(r->self, path, &in);
     }
+    file_steps_end(&steps);
     if (in.why)
         fprintf(stderr, "heddle %s: '%s': %s, after %" PRIu64 " whole frames\n", r->command, path,
                 in.why, in.frames);

@@ -1,6 +1,9 @@
 /* Colours and progress of commands on a terminal (cli/terminal.h): here a pseudo terminal. In a pipe nothing changes. */
 #define _GNU_SOURCE
-#include "cli/terminal.c" /* NOLINT(bugprone-suspicious-include): no library has it */
+/* NOLINTBEGIN(bugprone-suspicious-include): no library has them */
+#include "cli/terminal.c"
+#include "cli/file_steps.c"
+/* NOLINTEND(bugprone-suspicious-include) */
 #include "base/buf.h"
 #include "tests/support/command.h"
 #include "tests/support/support.h"
@@ -139,4 +142,28 @@ Test(terminal, what_remains_is_told)
     steps_text(&b, "runs", 10, 10, 20);
     cr_expect(eq(str, b.data, (char *)"10 of 10 runs, 20 s"));
     buf_free(&b);
+}
+
+/* After 4 seconds at 3.5 of 10 MB: whole megabytes, and as much time for each of the others. */
+Test(terminal, reading_of_a_file_tells_what_remains)
+{
+    char told[200] = "";
+    struct trace_file in = {.file = tmpfile()};
+    struct file_steps s;
+    FILE *to = tmpfile();
+    cr_assert(in.file && to && ftruncate(fileno(in.file), 9500001) == 0);
+    file_steps_begin(&s, &in);
+    s.steps.wanted = true;
+    in.told(in.told_self, 1000000); /* in the first two seconds nothing is told */
+    s.steps.began -= 4;
+    const int before = dup(STDERR_FILENO);
+    cr_assert(dup2(fileno(to), STDERR_FILENO) >= 0);
+    in.told(in.told_self, 3500000);
+    file_steps_end(&s);
+    (void)fflush(stderr);
+    cr_assert(dup2(before, STDERR_FILENO) >= 0);
+    rewind(to);
+    cr_assert(fread(told, 1, sizeof told - 1, to) > 0);
+    cr_expect(eq(str, told, (char *)"\r3 of 10 MB read, 4 s, about 9 s left\033[K\r\033[K"));
+    (void)fclose(in.file), (void)fclose(to), (void)close(before);
 }
