@@ -24,6 +24,11 @@ void locks_report_read(struct locks *k, const struct event_stream *s)
     buf_free(&bytes);
 }
 
+static const char *kind_of(const struct lock_row *r)
+{
+    return !r->releases ? "update" : r->serves ? "ticket" : "lock";
+}
+
 struct sums {
     uint64_t attempts, failures, spin;
 };
@@ -53,7 +58,7 @@ static void print_row(const struct lock_row *r, uint64_t all)
     else snprintf(place, sizeof place, "%s, PTX line %u", r->function, r->line);
     printf("%10" PRIu64 "  %10" PRIu64 "  %6.2f  %7" PRIu64 "  %-6s  %-20s  %-16s  %s\n",
            r->failures, r->attempts - r->failures, percent(r->spin_instructions, all),
-           r->most_waiting, r->releases ? "lock" : "update", word, r->kernel, place);
+           r->most_waiting, kind_of(r), word, r->kernel, place);
 }
 
 void locks_report_print(struct locks *k)
@@ -81,7 +86,7 @@ json_t *locks_report_json(struct locks *k)
     for (size_t i = 0; i < n; i++) {
         const struct lock_row *r = &rows[i];
         json_t *w = json_object();
-        json_object_set_new(w, "kind", json_string(r->releases ? "lock" : "update"));
+        json_object_set_new(w, "kind", json_string(kind_of(r)));
         json_object_set_new(w, "kernel", json_text(r->kernel));
         json_object_set_new(w, "space", json_string(r->shared ? "shared" : "global"));
         json_object_set_new(w, "allocation", r->shared ? json_null() : json_text(r->allocation));

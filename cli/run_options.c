@@ -80,7 +80,7 @@ const struct command_option run_options_table[] = {
      .targets = TARGET_ANY},
     {.name = "locks",
      .help =
-         "Print the words of memory that threads contend for by compare-and-swap or exchange: attempts that fail, "
+         "Print the words of memory that threads contend for by compare-and-swap, exchange or ticket: attempts that fail, "
          "acquisitions, the share of instructions that spin, and the most threads that wait at once (docs/run.md).",
      .id = OPTION_LOCKS,
      .targets = TARGET_ANY,

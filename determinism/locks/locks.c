@@ -23,6 +23,7 @@ struct word {
     uint32_t width;   /* bytes: 2, 4 or 8 */
     uint32_t pc;      /* of the first attempt */
     bool swaps;       /* some attempt was a compare-and-swap */
+    bool serves;      /* threads with tickets wait for it */
     bool has_free;    /* `free` is known */
     uint64_t free, value;
     uint64_t attempts, failures, releases, spin, waiting, most_waiting;
@@ -33,8 +34,14 @@ struct warp {
     struct warp *next;
     uint32_t failed; /* lanes whose last attempt has failed */
     uint32_t pc[LANES], spins_at[LANES],
-        waits_for[LANES];  /* words: their number plus one; 0: none */
-    uint64_t since[LANES]; /* instructions after that attempt */
+        waits_for[LANES];   /* words: their number plus one; 0: none */
+    uint64_t since[LANES];  /* instructions after that attempt */
+    uint32_t waits, serves; /* lanes that have a ticket and wait; whose turn it is */
+    struct ticket {
+        uint64_t number, address; /* the word that it polls; 0: none yet */
+        uint64_t looks, spin;     /* at that word, before it is followed */
+        uint32_t cta, word;       /* as of struct word; that has served it, plus one */
+    } ticket[LANES];
 };
 
 struct locks {
@@ -49,6 +56,7 @@ struct locks {
     uint32_t *row_index;
     size_t row_count, row_cap, row_index_size;
     uint64_t instructions;
+    bool tickets; /* threads of the launch have taken some */
 };
 
 static void *must(void *p)
@@ -157,7 +165,7 @@ static void tried(struct attempt *t, bool success)
     struct warp *w = warp_of(t->k, t->a->who);
     struct word *x = word_of(t);
     const uint32_t lane = t->lane, bit = 1u << lane;
-    if (w->failed & bit && w->pc[lane] == t->a->pc)
+    if (w->failed & bit && w->pc[lane] == t->a->pc && w->spins_at[lane])
         t->k->words[w->spins_at[lane] - 1].spin += w->since[lane];
     w->failed &= ~bit;
     if (success || w->waits_for[lane] != t->number) end_wait(t->k, w, lane);
@@ -222,6 +230,137 @@ static uint64_t applied(const struct emu_access *a, uint64_t value, uint64_t ope
     return value_at(memory, a->width);
 }
 
+/* ---- ticket locks ---------------------------------------------------------------------------------------- */
+
+static uint64_t cut(uint64_t value, uint32_t width)
+{
+    return width < 8 ? value & ((UINT64_C(1) << 8 * width) - 1) : value;
+}
+
+/* An atomic has added 1, and its result is read: a ticket, if the thread then waits until another word has that number. */
+static void take_ticket(struct attempt *t)
+{
+    const struct emu_access *a = t->a;
+    struct warp *w = warp_of(t->k, a->who);
+    const uint32_t bit = 1u << t->lane;
+    uint64_t number = t->held;
+    for (uint32_t l = 0; l < t->lane && !a->buffered; l++)
+        if (a->lanes >> l & 1 && a->address[l] == a->address[t->lane]) number++;
+    w->waits |= bit;
+    w->serves &= ~bit;
+    w->ticket[t->lane] = (struct ticket){.number = cut(number, a->width)};
+    t->k->tickets = true;
+}
+
+/* A thread that has a ticket reads a word that holds `value`. It is the one that it waits for if it has its number, if others
+ * have waited for it, or if it is read twice. */
+static void look(struct attempt *t, uint64_t value)
+{
+    struct warp *const w = *warp_slot(t->k, t->a->who);
+    const uint32_t lane = t->lane, bit = 1u << lane;
+    if (!w || !(w->waits & bit)) return;
+    struct ticket *x = &w->ticket[lane];
+    const bool again = x->looks && x->address == t->address && x->cta == t->cta,
+               served = value == cut(x->number, t->a->width);
+    if (!again && x->looks > 1) return; /* it polls another one */
+    const uint32_t known = word_find(t->k, t->address, t->cta);
+    if (known && !t->k->words[known - 1].serves) return; /* a lock of another kind */
+    if (!again) {
+        x->address = t->address, x->cta = t->cta;
+        x->looks = 0;
+        if (!served && !(known && t->k->words[known - 1].serves)) {
+            x->looks = 1;
+            w->failed |= bit;
+            w->pc[lane] = t->a->pc, w->since[lane] = 0;
+            w->spins_at[lane] = 0;
+            return;
+        }
+    }
+    t->number = known;
+    struct word *word = word_of(t);
+    word->serves = true;
+    if (x->looks == 1) { /* the first look counts, too */
+        word->attempts++, word->failures++;
+        w->spins_at[lane] = t->number;
+    }
+    x->looks = 2;
+    tried(t, served);
+    if (!served) return;
+    w->waits &= ~bit;
+    w->serves |= bit;
+    x->word = t->number;
+}
+
+/* Whose turn it was makes it the next one's: it adds 1, by a store or an atomic. */
+static void pass_on(struct attempt *t)
+{
+    struct warp *const w = *warp_slot(t->k, t->a->who);
+    const uint32_t lane = t->lane, bit = 1u << lane;
+    if (!w || !(w->serves & bit) || w->ticket[lane].word != t->number) return;
+    const uint32_t width = t->a->width;
+    const uint64_t next = t->a->kind == EMU_STORE || t->a->op == ATOMIC_EXCH
+                              ? cut(w->ticket[lane].number + 1, width)
+                              : 1;
+    if (t->operand != next) return;
+    t->k->words[t->number - 1].releases++;
+    w->serves &= ~bit;
+}
+
+/* The word is tried by a compare-and-swap or an exchange: it is a lock of another kind, which somebody with a number has read. */
+static void no_ticket(struct word *x, uint32_t pc)
+{
+    x->serves = false;
+    x->pc = pc;
+    x->attempts = x->failures = x->releases = x->spin = 0;
+    x->most_waiting = x->waiting;
+}
+
+/* Of a load, or an atomic that changes nothing. */
+static void look_at(struct attempt *t)
+{
+    const struct emu_access *a = t->a;
+    uint64_t value = 0;
+    if (a->buffered && a->result)
+        value = value_at(a->result + (size_t)a->stride * t->lane, a->width);
+    else if (!t->cta) {
+        if (!emu_machine_load(t->k->machine, t->address, &value, a->width)) return;
+    } else emu_machine_load_shared(t->k->machine, a->who, a->address[t->lane], &value, a->width);
+    look(t, value);
+}
+
+static bool takes_ticket(const struct attempt *t)
+{
+    const struct emu_access *a = t->a;
+    return t->operand == 1 && a->kind == EMU_ATOMIC && a->op == ATOMIC_ADD;
+}
+
+static bool only_reads(const struct attempt *t, bool cas)
+{
+    const struct emu_access *a = t->a;
+    return cas ? t->operand == t->comparand
+               : a->kind == EMU_ATOMIC && a->op == ATOMIC_ADD && !t->operand;
+}
+
+/* What an atomic whose result is read has found. An order that has carried it out gives each lane that; else lanes before this
+ * one have changed it. */
+static uint64_t found(const struct attempt *t, const struct word *x)
+{
+    const struct emu_access *a = t->a;
+    for (uint32_t l = 0; x && !a->buffered && l < t->lane; l++)
+        if (a->lanes >> l & 1 && a->address[l] == a->address[t->lane]) return x->value;
+    return value_at(a->result + (size_t)a->stride * t->lane, a->width);
+}
+
+/* A store, or an atomic whose result nobody reads, of a word that is followed. */
+static void written(const struct attempt *t, struct word *x, bool cas)
+{
+    const struct emu_access *a = t->a;
+    const bool replaces = a->kind == EMU_STORE || a->op == ATOMIC_EXCH;
+    if (a->width != x->width) return;
+    if (!replaces && !cas) changed(x, applied(a, x->value, t->operand));
+    else if (replaces || x->value == t->comparand) changed(x, t->operand);
+}
+
 static void access_lane(struct attempt *t)
 {
     const struct emu_access *a = t->a;
@@ -232,18 +371,20 @@ static void access_lane(struct attempt *t)
     struct word *x = t->number ? &t->k->words[t->number - 1] : NULL;
     t->operand = value_at(data + (cas ? 32 : 0), a->width);
     t->comparand = cas ? value_at(data, a->width) : 0;
-    if (read) t->held = value_at(a->result + (size_t)a->stride * t->lane, a->width);
-    /* An order that has carried it out gives each lane what it found; else lanes before this one have changed it. */
-    if (read && !a->buffered && x)
-        for (uint32_t l = 0; l < t->lane; l++)
-            if (a->lanes >> l & 1 && a->address[l] == a->address[t->lane]) t->held = x->value;
+    if (read) t->held = found(t, x);
+    if (t->k->tickets && read && only_reads(t, cas)) {
+        look(t, t->held);
+        return;
+    }
+    if (x && x->serves && (cas || a->op == ATOMIC_EXCH) && a->kind > EMU_STORE) no_ticket(x, a->pc);
+    if (x && x->serves) {
+        pass_on(t);
+        return;
+    }
+    if (read && takes_ticket(t)) take_ticket(t);
     if (cas && read) swap(t);
     else if (read && a->op == ATOMIC_EXCH) exchange(t);
-    else if (x && a->width == x->width) {
-        const bool replaces = a->kind == EMU_STORE || a->op == ATOMIC_EXCH;
-        if (!replaces && !cas) changed(x, applied(a, x->value, t->operand));
-        else if (replaces || x->value == t->comparand) changed(x, t->operand);
-    }
+    else if (x) written(t, x, cas);
 }
 
 /* Where the lane's address is. false: in memory that no other thread sees. */
@@ -266,11 +407,16 @@ static bool locate(struct attempt *t)
 static void locks_on_access(void *self, const struct emu_access *a)
 {
     struct locks *k = self;
-    if (a->kind == EMU_LOAD || a->count != 1 || a->width < 2 || a->width > 8 || !a->data) return;
+    const bool load = a->kind == EMU_LOAD;
+    if (a->count != 1 || a->width < 2 || a->width > 8 || (!load && !a->data)) return;
     if (a->kind == EMU_STORE && !k->word_count) return;
-    for (uint32_t left = a->lanes; left; left &= left - 1) {
+    if (load && !k->tickets) return;
+    const struct warp *w = load ? *warp_slot(k, a->who) : NULL;
+    for (uint32_t left = load ? a->lanes & (w ? w->waits : 0) : a->lanes; left; left &= left - 1) {
         struct attempt t = {.k = k, .a = a, .lane = (uint32_t)__builtin_ctz(left)};
-        if (locate(&t)) access_lane(&t);
+        if (!locate(&t)) continue;
+        if (load) look_at(&t);
+        else access_lane(&t);
     }
 }
 
@@ -279,7 +425,7 @@ static void locks_on_issue(void *self, const struct emu_warp *who, uint32_t pc, 
     struct locks *k = self;
     (void)pc;
     k->instructions += (uint32_t)__builtin_popcount(lanes);
-    if (!k->word_count) return;
+    if (!k->word_count && !k->tickets) return;
     struct warp *w = *warp_slot(k, who);
     for (uint32_t left = w ? lanes & w->failed : 0; left; left &= left - 1)
         w->since[__builtin_ctz(left)]++;
@@ -380,7 +526,8 @@ static void add_word(struct locks *k, const struct word *w)
                            .source_file = at.source_file,
                            .line = at.line,
                            .source_line = at.source_line,
-                           .shared = w->cta != 0};
+                           .shared = w->cta != 0,
+                           .serves = w->serves};
     if (!row.shared && k->emu && emu_allocation_near(k->emu, w->address, &in) &&
         w->address - in.address < in.size) {
         row.allocation = in.name;
@@ -399,7 +546,10 @@ static void end_launch(void *self)
     struct locks *k = self;
     for (size_t i = 0; i < k->word_count; i++) {
         const struct word *w = &k->words[i];
-        if (w->attempts && (w->releases || (w->swaps && w->failures))) add_word(k, w);
+        const bool taken = w->failures || w->attempts > 1; /* else nobody knows what it is */
+        if (w->serves ? w->releases && taken
+                      : w->attempts && (w->releases || (w->swaps && w->failures)))
+            add_word(k, w);
     }
     for (size_t i = 0; i < BUCKETS; i++)
         for (struct warp *w = k->warps[i], *next; w; w = next) {
@@ -412,6 +562,7 @@ static void end_launch(void *self)
     k->words = NULL;
     k->word_index = NULL;
     k->word_count = k->word_cap = k->index_size = 0;
+    k->tickets = false;
     k->machine = NULL;
 }
 

@@ -18,7 +18,12 @@
  * A thread *spins* from a failed attempt to its next attempt at the same instruction. It *waits* from a failed attempt until it
  * acquires the word, tries another one, or its warp ends.
  *
- * Not seen: locks that are polled by loads alone (ticket locks), and exchanges in shared memory. */
+ * Ticket locks: a thread adds 1 to a word by an atomic whose result is read, which is its ticket, and then reads another word
+ * until that has its number. Each such read (a load, an atomic that changes nothing) is an attempt on the word that is read, and
+ * fails if the word has another number. It is released by the thread whose turn it is, when this makes it one more. A word
+ * that nobody had to wait for and that was taken once is not reported.
+ *
+ * Not seen: locks whose words hold anything else (a bit of each waiting thread, queues), and exchanges in shared memory. */
 #ifndef HEDDLE_DETERMINISM_LOCKS_H
 #define HEDDLE_DETERMINISM_LOCKS_H
 
@@ -39,6 +44,7 @@ struct lock_row {
     const char *function, *source_file; /* of the first attempt; source_file NULL: unknown */
     uint32_t line, source_line;         /* of the PTX; 0: unknown */
     bool shared;
+    bool serves; /* of a ticket lock */
 };
 
 struct locks;

@@ -39,6 +39,25 @@ static const char update[] = HEAD
     "loop: mov.u32 %r2, %r1; add.u32 %r3, %r2, 1;\n"
     " atom.global.cas.b32 %r1, [%rd1], %r2, %r3;\n setp.ne.u32 %p1, %r1, %r2;\n"
     " @%p1 bra loop;\n ret;\n}\n";
+/* A ticket lock: tickets at lock[0], whose turn it is at lock[1]. L = 5, as above. */
+#define TICKET HEAD " atom.global.add.u32 %r4, [%rd1], 1; add.u32 %r2, %r4, 1;\n"
+#define AFTER_TICKET " setp.ne.u32 %p1, %r1, %r4;\n @%p1 bra end;\n" ADD
+static const char by_ticket[] = TICKET "loop: ld.volatile.global.u32 %r1, [%rd1+4];\n" AFTER_TICKET
+                                       " st.volatile.global.u32 [%rd1+4], %r2;\n" UNTIL_DONE;
+static const char by_atomic_ticket[] = TICKET
+    "loop: atom.global.add.u32 %r1, [%rd1+4], 0;\n" AFTER_TICKET
+    " red.global.add.u32 [%rd1+4], 1;\n" UNTIL_DONE;
+/* Slots of a list by an atomic, which each thread then reads and writes: no lock, though slot 0 holds 0. */
+static const char appends[] = HEAD
+    " atom.global.add.u32 %r4, [%rd1], 1; mul.wide.u32 %rd4, %r4, 4; add.u64 %rd4, %rd4, %rd2;\n"
+    " ld.global.u32 %r1, [%rd4]; add.u32 %r1, %r1, 1; st.global.u32 [%rd4], %r1; ld.global.u32 %r2, [%rd4];\n"
+    " st.global.u32 [%rd4], %r2; ret;\n}\n";
+/* A number from an atomic, then a lock that is read before it is tried: it holds 0, as the number of lane 0. L = 8. */
+static const char number_then_lock[] = HEAD
+    " atom.global.add.u32 %r4, [%rd2+8], 1; st.global.u32 [%rd2+12], %r4;\n"
+    "loop: ld.volatile.global.u32 %r1, [%rd1];\n setp.ne.u32 %p1, %r1, 0;\n @%p1 bra end;\n"
+    " atom.global.cas.b32 %r1, [%rd1], 0, 1;\n setp.ne.u32 %p1, %r1, 0;\n"
+    " @%p1 bra end;\n" ADD " atom.global.exch.b32 %r2, [%rd1], 0;\n" UNTIL_DONE;
 /* Tries once; reads by a compare-and-swap that changes nothing; gives the lock back by a compare-and-swap. */
 static const char tries[] = HEAD
     " atom.global.cas.b32 %r4, [%rd1], 5, 5;\n"
@@ -134,6 +153,29 @@ Test(locks, a_single_try_does_not_spin)
 {
     run(tries, "--grid 2 --block 32 --format json");
     expect_word("lock", 62, 2, 2, 0, 31);
+}
+
+/* All lanes take their tickets at once. In each round one lane has its turn, and the others look in vain. */
+Test(locks, ticket_locks_are_followed)
+{
+    run(by_ticket, "--block 32 --format json --expect 'sum=list(32,0,0,0)'");
+    expect_word("ticket", 496, 32, 32, 496 * 5, 31);
+    expect_output("\"offset\": 4,");
+    run(by_atomic_ticket, "--block 32 --format json --expect 'sum=list(32,0,0,0)'");
+    expect_word("ticket", 496, 32, 32, 496 * 5, 31);
+    run(by_ticket, "--grid 8 --block 1 --format json");
+    expect_word("ticket", 0, 8, 8, 0, 0);
+    run(by_ticket, "--grid 4 --block 64 --order random --seed 3 --format json");
+    expect_output("\"acquired\": 256,");
+    expect_output("\"released\": 256,");
+}
+
+Test(locks, numbers_from_an_atomic_are_no_tickets)
+{
+    run(appends, "--block 4");
+    expect_output("0 contended words");
+    run(number_then_lock, "--block 32 --format json");
+    expect_word("lock", 496, 32, 32, 496 * 8, 31);
 }
 
 /* Threads of several CTAs: how often they fail depends on the order, how often they succeed does not. */
