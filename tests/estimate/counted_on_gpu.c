@@ -1,15 +1,15 @@
 /* What Heddle counts of the workloads, against the hardware counters of an H200: requests of global memory, their sectors,
  * hits in L1, and passes of shared memory, launch by launch (calibrate/data/h200-counts.csv). */
-#include "cuda/device.h"
 #include "emu/counts.h"
-#include "suites/suite.h"
+#include "emu/gpu.h"
+#include "tests/support/gpu_rows.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { COLUMNS = 8, MOST_LAUNCHES = 64 };
+enum { COLUMNS = 8, FIRST_COLUMN = 3 };
 static const char *const columns[COLUMNS] = {
     "load_requests",      "load_sectors",       "l1_hits",
     "store_requests",     "store_sectors",      "atomic_requests",
@@ -56,20 +56,10 @@ static bool is_exception(const char *workload, int column)
     return false;
 }
 
-struct seen {
-    unsigned launches;
-    uint64_t of[MOST_LAUNCHES][COLUMNS];
-};
-
-static void add(void *self, const char *kernel, const struct emu_launch *l,
-                const struct emu_report *r)
+static void count(void *self, unsigned launch, const struct emu_report *r)
 {
-    struct seen *s = self;
-    (void)kernel;
-    (void)l;
-    cr_assert(s->launches < MOST_LAUNCHES);
     const struct emu_events *e = &r->counts->phases[0].total;
-    uint64_t *to = s->of[s->launches++];
+    uint64_t *to = ((uint64_t(*)[COLUMNS])self)[launch];
     to[0] = e->access[EMU_GLOBAL][EMU_LOADS].warp;
     to[1] = e->access[EMU_GLOBAL][EMU_LOADS].sectors;
     to[2] = e->cache.l1_hits;
@@ -84,39 +74,26 @@ static void add(void *self, const char *kernel, const struct emu_launch *l,
 Test(counted_on_gpu, requests_sectors_hits_and_passes_are_those_of_the_counters,
      .disabled = SANITIZED)
 {
-    static struct seen seen;
-    char text[256], workload[32] = "";
-    unsigned rows = 0, same = 0;
-    FILE *f = fopen("calibrate/data/h200-counts.csv", "r");
-    cr_assert(f != NULL);
-    cuda_device_configure(&(struct emu_config){
-        .count = true, .caches = true, .threads = 1, .gpu = emu_gpu_find("h200")});
-    cuda_device_watch(&(struct cuda_watch){.self = &seen, .after = add, .quiet = true});
-    while (fgets(text, sizeof text, f)) {
-        char name[32], kernel[64];
-        unsigned launch;
-        unsigned long long m[COLUMNS];
-        if (sscanf(text, "%31[^,],%u,%63[^,],%llu,%llu,%llu,%llu,%llu,%llu,%llu,%llu", name,
-                   &launch, kernel, &m[0], &m[1], &m[2], &m[3], &m[4], &m[5], &m[6],
-                   &m[7]) != 3 + COLUMNS)
-            continue;
-        if (strcmp(name, workload) != 0) {
-            const struct suite_options o = {.size = SUITE_SMALL, .seed = 1};
-            seen.launches = 0;
-            cr_assert(suite_run(suite_find(name), &o).passed, "%s", name);
-            memcpy(workload, name, sizeof workload);
-        }
-        cr_assert(launch < seen.launches, "%s has %u launches", name, seen.launches);
+    static uint64_t counted[GPU_ROWS_LAUNCHES][COLUMNS];
+    const struct emu_config config = {
+        .count = true, .caches = true, .threads = 1, .gpu = emu_gpu_find("h200")};
+    static struct gpu_rows rows = {.see = count, .self = counted};
+    unsigned n = 0, same = 0;
+    gpu_rows_open(&rows, "calibrate/data/h200-counts.csv", &config, 1);
+    while (gpu_rows_next(&rows, NULL)) {
+        const uint64_t *have = counted[rows.launch];
         for (int c = 0; c < COLUMNS; c++) {
-            if (is_exception(name, c)) continue;
-            cr_expect_eq(seen.of[launch][c], m[c], "%s, launch %u, %s: %llu, on the GPU %llu", name,
-                         launch, columns[c], (unsigned long long)seen.of[launch][c], m[c]);
+            const char *const text = rows.column[FIRST_COLUMN + c];
+            char *end;
+            const uint64_t want = strtoull(text, &end, 10);
+            cr_assert(*text && !*end, "%s, %s: '%s'", rows.workload, columns[c], text);
+            if (is_exception(rows.workload, c)) continue;
+            cr_expect_eq(have[c], want, "%s, launch %u, %s: %llu, on the GPU %s", rows.workload,
+                         rows.launch, columns[c], (unsigned long long)have[c], text);
             same++;
         }
-        rows++;
+        n++;
     }
-    (void)fclose(f);
-    cr_expect(rows >= 150 && same >= 810, "%u rows, %u numbers", rows, same);
-    cuda_device_watch(NULL);
-    cuda_device_reset();
+    gpu_rows_close(&rows);
+    cr_expect(n >= 150 && same >= 810, "%u rows, %u numbers", n, same);
 }

@@ -1,16 +1,17 @@
 /* Estimates of the workloads at their small sizes against cycles of an H200 (calibrate/data/h200.csv). */
-#include "cuda/device.h"
 #include "emu/counts.h"
+#include "emu/gpu.h"
 #include "model/launch_estimate.h"
-#include "suites/suite.h"
+#include "tests/support/gpu_rows.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LAUNCHES = 64, MOST_ROWS = 300 };
+enum { MOST_ROWS = 300, CYCLES = 6 /* column */ };
 
 /* Whose time is that of waiting, or of a race: what the emulator executes is not what a GPU does. The first two take the
  * test too long. */
@@ -27,19 +28,9 @@ static bool is_other(const char *name)
     return false;
 }
 
-struct seen {
-    unsigned launches;
-    struct launch_estimate of[MOST_LAUNCHES];
-};
-
-static void add(void *self, const char *kernel, const struct emu_launch *l,
-                const struct emu_report *r)
+static void estimate(void *self, unsigned launch, const struct emu_report *r)
 {
-    struct seen *s = self;
-    (void)kernel;
-    (void)l;
-    cr_assert(s->launches < MOST_LAUNCHES);
-    cr_assert(launch_estimate_of(r->counts, &s->of[s->launches++]));
+    cr_assert(launch_estimate_of(r->counts, &((struct launch_estimate *)self)[launch]));
 }
 
 static double rank(const double *x, unsigned n, unsigned i)
@@ -63,42 +54,27 @@ static double rank_correlation(const double *x, const double *y, unsigned n)
 /* With sanitizers workloads are estimated in tests/estimate/estimate_keys.c and others. */
 Test(measured_on_gpu, estimates_by_the_configuration_are_near_an_h200, .disabled = SANITIZED)
 {
-    static struct seen seen;
+    static struct launch_estimate estimates[GPU_ROWS_LAUNCHES];
     static double estimated[MOST_ROWS], measured[MOST_ROWS];
-    char text[256], workload[32] = "";
+    const struct emu_config config = {
+        .count = true, .caches = true, .trace = true, .threads = 1, .gpu = emu_gpu_find("h200")};
+    static struct gpu_rows rows = {.see = estimate, .self = estimates};
     unsigned n = 0, held = 0;
     double sum = 0, worst = 1;
     char worst_name[64] = "";
-    FILE *f = fopen("calibrate/data/h200.csv", "r");
-    cr_assert(f != NULL);
-    cuda_device_configure(&(struct emu_config){
-        .count = true, .caches = true, .trace = true, .threads = 1, .gpu = emu_gpu_find("h200")});
-    cuda_device_watch(&(struct cuda_watch){.self = &seen, .after = add, .quiet = true});
-    while (n < MOST_ROWS && fgets(text, sizeof text, f)) {
-        char name[32], kernel[64];
-        unsigned launch;
-        double cycles;
-        if (sscanf(text, "suite:%31[^:]:small,,%u,%63[^,],%*[^,],%*[^,],%lf", name, &launch, kernel,
-                   &cycles) != 4 ||
-            is_other(name))
-            continue;
-        if (strcmp(name, workload) != 0) {
-            const struct suite_options o = {.size = SUITE_SMALL, .seed = 1};
-            seen.launches = 0;
-            cr_assert(suite_run(suite_find(name), &o).passed, "%s", name);
-            memcpy(workload, name, sizeof workload);
-        }
-        cr_assert(launch < seen.launches, "%s has %u launches", name, seen.launches);
-        estimated[n] = seen.of[launch].cycles, measured[n] = cycles;
+    gpu_rows_open(&rows, "calibrate/data/h200.csv", &config, 2);
+    while (n < MOST_ROWS && gpu_rows_next(&rows, is_other)) {
+        const struct launch_estimate *const e = &estimates[rows.launch];
+        const double cycles = strtod(rows.column[CYCLES], NULL);
+        estimated[n] = e->cycles, measured[n] = cycles;
         sum += fabs(estimated[n] / cycles - 1);
         const double times = fmax(estimated[n] / cycles, cycles / estimated[n]);
-        if (times > worst) worst = times, snprintf(worst_name, sizeof worst_name, "%s", name);
-        held += seen.of[launch].low <= cycles && cycles <= seen.of[launch].high;
+        if (times > worst)
+            worst = times, snprintf(worst_name, sizeof worst_name, "%s", rows.workload);
+        held += e->low <= cycles && cycles <= e->high;
         n++;
     }
-    (void)fclose(f);
-    cuda_device_watch(NULL);
-    cuda_device_reset();
+    gpu_rows_close(&rows);
     const double r = rank_correlation(estimated, measured, n);
     cr_expect(n == 187, "%u launches", n);
     cr_expect(sum / n <= 0.22, "a mean error of %g", sum / n);
