@@ -79,7 +79,7 @@ Test(counted_on_gpu, requests_sectors_hits_and_passes_are_those_of_the_counters,
         .count = true, .caches = true, .threads = 1, .gpu = emu_gpu_find("h200")};
     static struct gpu_rows rows = {.see = count, .self = counted};
     unsigned n = 0, same = 0;
-    gpu_rows_open(&rows, "calibrate/data/h200-counts.csv", &config, 1);
+    gpu_rows_open(&rows, "calibrate/data/h200-counts.csv", &config, GPU_ROWS_COUNTS);
     while (gpu_rows_next(&rows, NULL)) {
         const uint64_t *have = counted[rows.launch];
         for (int c = 0; c < COLUMNS; c++) {

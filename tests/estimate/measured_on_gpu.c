@@ -62,7 +62,7 @@ Test(measured_on_gpu, estimates_by_the_configuration_are_near_an_h200, .disabled
     unsigned n = 0, held = 0;
     double sum = 0, worst = 1;
     char worst_name[64] = "";
-    gpu_rows_open(&rows, "calibrate/data/h200.csv", &config, 2);
+    gpu_rows_open(&rows, "calibrate/data/h200.csv", &config, GPU_ROWS_CYCLES);
     while (n < MOST_ROWS && gpu_rows_next(&rows, is_other)) {
         const struct launch_estimate *const e = &estimates[rows.launch];
         const double cycles = strtod(rows.column[CYCLES], NULL);

@@ -19,11 +19,11 @@ static void launched(void *self, const char *kernel, const struct emu_launch *l,
 }
 
 void gpu_rows_open(struct gpu_rows *rows, const char *path, const struct emu_config *config,
-                   unsigned launch_column)
+                   enum gpu_rows_format format)
 {
     rows->file = fopen(path, "r");
     cr_assert(rows->file != NULL, "%s", path);
-    rows->launch_column = launch_column;
+    rows->format = format;
     rows->launches = 0;
     *rows->ran = '\0';
     cuda_device_configure(config);
@@ -42,10 +42,11 @@ static void cut(struct gpu_rows *rows)
     }
 }
 
-/* "saxpy" of "saxpy" and "suite:saxpy:small"; NULL: another target, or none. */
-static const char *workload_of(char *target)
+/* "saxpy" of "suite:saxpy:small"; NULL: another target, or none. */
+static const char *workload_of(enum gpu_rows_format format, char *target)
 {
-    if (strncmp(target, "suite:", 6) == 0) {
+    if (format == GPU_ROWS_CYCLES) {
+        if (strncmp(target, "suite:", 6) != 0) return NULL;
         char *const size = strchr(target += 6, ':');
         if (!size || strcmp(size, ":small") != 0) return NULL;
         *size = '\0';
@@ -67,13 +68,14 @@ bool gpu_rows_next(struct gpu_rows *rows, bool (*is_left_out)(const char *worklo
     while (fgets(rows->text, sizeof rows->text, rows->file)) {
         char *end;
         cut(rows);
-        rows->workload = workload_of(rows->text);
+        rows->workload = workload_of(rows->format, rows->text);
         if (!rows->workload || (is_left_out && is_left_out(rows->workload))) continue;
-        const char *number = rows->column[rows->launch_column];
+        const char *number = rows->column[rows->format == GPU_ROWS_CYCLES ? 2 : 1];
         rows->launch = (unsigned)strtoul(number, &end, 10);
         cr_assert(*number && !*end, "%s has no number of a launch", rows->workload);
         run(rows);
-        cr_assert(rows->launch < rows->launches, "%s has %u launches", rows->workload, rows->launches);
+        cr_assert(rows->launch < rows->launches, "%s has %u launches", rows->workload,
+                  rows->launches);
         return true;
     }
     return false;

@@ -1,11 +1,10 @@
 /* tests/support/gpu_rows.h: launches of workloads that were measured on a GPU, row by row, each beside Heddle's own launch.
  *
- *     gpu_rows_open(&rows, "calibrate/data/h200.csv", &config, 2);
+ *     gpu_rows_open(&rows, "calibrate/data/h200.csv", &config, GPU_ROWS_CYCLES);
  *     while (gpu_rows_next(&rows, is_left_out)) check(rows.workload, rows.launch, rows.column[6]);
  *     gpu_rows_close(&rows);
  *
- * A row is words with commas in between. The first names the workload, alone or as `suite:NAME:small`; other rows are passed over,
- * and so are those of other sizes and targets. A workload runs when its first row comes, and rows.see hears of each of its
+ * A row is words with commas in between. Rows of other sizes and targets are passed over. A workload runs when its first row comes, and rows.see hears of each of its
  * launches; row after row may then ask for one of them. */
 #ifndef HEDDLE_TESTS_SUPPORT_GPU_ROWS_H
 #define HEDDLE_TESTS_SUPPORT_GPU_ROWS_H
@@ -15,6 +14,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+enum gpu_rows_format {
+    GPU_ROWS_COUNTS, /* NAME,launch,kernel,... as in h200-counts.csv */
+    GPU_ROWS_CYCLES, /* suite:NAME:small,arguments,launch,kernel,... as in h200.csv */
+};
 enum { GPU_ROWS_COLUMNS = 16, GPU_ROWS_LAUNCHES = 64 /* of a workload, at most */ };
 
 struct gpu_rows {
@@ -25,13 +28,14 @@ struct gpu_rows {
     const char *column[GPU_ROWS_COLUMNS]; /* those that are not there: "" */
     /* private */
     FILE *file;
-    unsigned launch_column, launches;
+    enum gpu_rows_format format;
+    unsigned launches;
     char text[512], ran[64];
 };
 
-/* The launch's number stands in this column, the first being 0. Asserts that the file is there. */
+/* Asserts that the file is there. */
 void gpu_rows_open(struct gpu_rows *rows, const char *path, const struct emu_config *config,
-                   unsigned launch_column);
+                   enum gpu_rows_format format);
 /* false: there are no more. Rows of workloads that are left out are passed over; NULL: none are. */
 bool gpu_rows_next(struct gpu_rows *rows, bool (*is_left_out)(const char *workload));
 void gpu_rows_close(struct gpu_rows *rows);
