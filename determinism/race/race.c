@@ -503,7 +503,9 @@ static bool check_strong_adds(struct access *k, uint32_t size)
 static void prefetch_tags(const struct shadow *s, tag half)
 {
     const struct tag_set *set = shadow_set(s, half);
-    if (set) __builtin_prefetch(set);
+    if (!set) return;
+    __builtin_prefetch(set);
+    __builtin_prefetch(&set->list[HISTORY]);
 }
 
 /* Locks and the data that they protect are scattered in memory: prefetches the shadow of all lanes'
@@ -668,6 +670,33 @@ static void stop_deferring_words(const struct access *k, struct page *const *pag
     }
 }
 
+static void prefetch_clock(const struct vclock *c)
+{
+    if (!c) return;
+    __builtin_prefetch(c);
+    __builtin_prefetch((const char *)c + 64);
+}
+
+/* Prefetches the clocks that the lanes acquire, and those that they give up for them. A warp at the locks of 32 lanes waits
+ * for these more than for all else. */
+static void prefetch_clocks(const struct access *k, struct page *const *pages)
+{
+    if (!k->flagged) return;
+    for (uint32_t m = k->a->lanes; m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        const uint64_t at = k->a->address[lane] - k->start;
+        const struct flag *f = race_flag_in(k->r, pages[lane], at + MEM_GLOBAL);
+        if (f) prefetch_clock(f->released[LEVELS - 1]);
+        if (!k->w->thread_vc) continue;
+        const struct thread_vc *own = &k->w->thread_vc[lane];
+        prefetch_clock(own->vc);
+        for (uint32_t i = 0; i < LATEST_CHAINS; i++) prefetch_clock(own->latest[i]);
+        if (!k->writes || !own->fenced) continue;
+        prefetch_clock(own->fence.vc);
+        prefetch_clock(own->fence.published);
+    }
+}
+
 /* Strong accesses to words of global memory that synchronise: locks and the data that they
  * protect. */
 static bool check_sync_words(struct access *k)
@@ -680,6 +709,7 @@ static bool check_sync_words(struct access *k)
         (adds && !orders) || !find_sync_words(k, pages))
         return false;
     stop_deferring_words(k, pages);
+    prefetch_clocks(k, pages);
     const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
     uint32_t number = 0, last = 0, before = 0; /* the last lane's event, its epoch and mask */
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
