@@ -32,6 +32,18 @@ struct lane_address;
 typedef u32 emu_find_lanes(const struct emu_group *g, const struct lane_address *from, u32 w,
                            u32 size, const struct emu_bound *bound, struct emu_lanes *to);
 
+/* Finds where in one surface the lanes of warp w that are on access `size` bytes each; x counts units of `unit` bytes, and
+ * 0 and 0 stand for a texel. APART: they have to be looked at one by one; FAULT: one was raised. (emu/ops/simd_surface.c) */
+enum surface_whole { SURFACE_WHOLE, SURFACE_WHOLE_APART, SURFACE_WHOLE_FAULT };
+struct surface_lanes {
+    u8 *base;
+    u64 at[LANES]; /* bytes from there; of lanes that are off those of another lane */
+};
+struct texture_object;
+typedef enum surface_whole emu_reach_surface(struct emu_group *g, const struct emu_uop *in, u32 w,
+                                             u32 unit, u32 size, bool write,
+                                             struct texture_object *o, struct surface_lanes *r);
+
 struct emu_counting { /* compiled for each host instruction set */
     /* The lanes of a mask of the group's warp w access `size` bytes each at at[lane], in a space (enum ptx_space;
      * addresses are as memory.h says for it). */
@@ -44,6 +56,7 @@ struct emu_counting { /* compiled for each host instruction set */
     cache_fill *fill;
     emu_find_lanes *find_lanes; /* not counting, but compiled so, too */
     emu_op *fetch_texels;       /* likewise: tex (emu/ops/simd_texture.c) */
+    emu_reach_surface *reach_surface;
 };
 extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
 

@@ -459,7 +459,9 @@ static void count_shared_atomics(struct emu_group *g, const struct emu_uop *in, 
 
 cache_carry_out CACHE_CARRY_OUT; /* simd_cache.c */
 cache_fill CACHE_FILL;
-emu_find_lanes FIND_LANES;    /* emu/sched/simd_notify.c */
-emu_op OP_NAME(fetch_texels); /* emu/ops/simd_texture.c */
-const struct emu_counting COUNTING = {count_lanes, count_shared_atomics, CACHE_CARRY_OUT,
-                                      CACHE_FILL,  FIND_LANES,           OP_NAME(fetch_texels)};
+emu_find_lanes FIND_LANES;       /* emu/sched/simd_notify.c */
+emu_op OP_NAME(fetch_texels);    /* emu/ops/simd_texture.c */
+emu_reach_surface REACH_SURFACE; /* emu/ops/simd_surface.c */
+const struct emu_counting COUNTING = {count_lanes,  count_shared_atomics, CACHE_CARRY_OUT,
+                                      CACHE_FILL,   FIND_LANES,           OP_NAME(fetch_texels),
+                                      REACH_SURFACE};

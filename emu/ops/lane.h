@@ -41,6 +41,10 @@
 #define CACHE_FILL_PASTE(isa) CACHE_FILL_PASTE2(isa)
 #define CACHE_FILL CACHE_FILL_PASTE(ISA)
 
+#define REACH_SURFACE_PASTE2(isa) emu_reach_surface_##isa
+#define REACH_SURFACE_PASTE(isa) REACH_SURFACE_PASTE2(isa)
+#define REACH_SURFACE REACH_SURFACE_PASTE(ISA)
+
 #define FIND_LANES_PASTE2(isa) emu_find_lanes_##isa
 #define FIND_LANES_PASTE(isa) FIND_LANES_PASTE2(isa)
 #define FIND_LANES FIND_LANES_PASTE(ISA)

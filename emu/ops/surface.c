@@ -1,7 +1,9 @@
-/* Instructions on surfaces: loads, stores, reductions. */
+/* Instructions on surfaces: loads, stores, reductions. The lanes of a warp that name one surface and lie in it are loaded and
+ * stored together; others one by one, which also finds what is to be said of those that do not lie in it. */
 #include "emu/texture.h"
 
 #include "emu/atomic.h"
+#include "emu/measure/count.h"
 #include "emu/ops/fp.h"
 #include "emu/ops/textureops.h"
 #include "emu/sched/notify.h"
@@ -66,21 +68,64 @@ static enum reach reach(struct emu_group *g, const struct emu_uop *in, u32 w, u3
     return *host ? REACH_THERE : REACH_FAULT;
 }
 
-/* For each lane: its surface `t`, `address` and `p`, that on the host, and `there`. */
+/* For each lane of warp w: its surface `t`, `address` and `p`, that on the host, and `there`. */
 #define EACH_REACHED(unit, size, write)                                                            \
-    struct texture_object o = {0};                                                                 \
     const struct texture *t = NULL;                                                                \
     u64 address = 0;                                                                               \
     u8 *p = NULL;                                                                                  \
     enum reach there = REACH_FAULT;                                                                \
-    for (u32 w = 0; w < g->warps; w++)                                                             \
-        for (u32 left = g->exec[w], l = 0; left && (l = (u32)__builtin_ctz(left), true);           \
-             left &= left - 1)                                                                     \
-            if ((t = texture_of_lane(g, in, w, l, true, &o)) == NULL ||                            \
-                !texture_fits(g, in, w, l, true, t) ||                                             \
-                (there = reach(g, in, w, l, t, unit, size, write, &p, &address)) == REACH_FAULT)   \
-                return NULL;                                                                       \
-            else
+    for (u32 left = g->exec[w], l = 0; left && (l = (u32)__builtin_ctz(left), true);               \
+         left &= left - 1)                                                                         \
+        if ((t = texture_of_lane(g, in, w, l, true, object)) == NULL ||                            \
+            !texture_fits(g, in, w, l, true, t) ||                                                 \
+            (there = reach(g, in, w, l, t, unit, size, write, &p, &address)) == REACH_FAULT)       \
+            return NULL;                                                                           \
+        else
+
+#define LOAD_LANES(T, BYTES, D)                                                                    \
+    {                                                                                              \
+        D *d = (D *)(void *)emu_row(g, BYTES, row) + w * LANES;                                    \
+        for (u32 l = 0; l < LANES; l++) {                                                          \
+            T x;                                                                                   \
+            memcpy(&x, r->base + r->at[l] + from, sizeof x);                                       \
+            d[l] = exec >> l & 1 ? x : d[l];                                                       \
+        }                                                                                          \
+    }
+#define STORE_LANES(T, BYTES, D)                                                                   \
+    {                                                                                              \
+        const D *d = (const D *)(const void *)emu_row(g, BYTES, row) + w * LANES;                  \
+        for (u32 left = exec; left; left &= left - 1) {                                            \
+            const u32 l = (u32)__builtin_ctz(left);                                                \
+            const T x = (T)d[l];                                                                   \
+            memcpy(r->base + r->at[l] + to, &x, sizeof x);                                         \
+        }                                                                                          \
+    }
+
+/* An element of `width` bytes, up to 8, of each lane, which lies `from` bytes on, to a row of registers. */
+static void load_lanes(struct emu_group *g, u32 w, u32 width, const struct surface_lanes *r,
+                       u32 from, u32 row)
+{
+    const u32 exec = g->exec[w];
+    switch (width) {
+    case 1: LOAD_LANES(u8, 2, u16) break;
+    case 2: LOAD_LANES(u16, 2, u16) break;
+    case 4: LOAD_LANES(u32, 4, u32) break;
+    default: LOAD_LANES(u64, 8, u64)
+    }
+}
+
+/* And back, in the order of lanes. */
+static void store_lanes(struct emu_group *g, u32 w, u32 width, const struct surface_lanes *r,
+                        u32 to, u32 row)
+{
+    const u32 exec = g->exec[w];
+    switch (width) {
+    case 1: STORE_LANES(u8, 2, u16) break;
+    case 2: STORE_LANES(u16, 2, u16) break;
+    case 4: STORE_LANES(u32, 4, u32) break;
+    default: STORE_LANES(u64, 8, u64)
+    }
+}
 
 /* Tells orders and observers of one lane's access; false: the warp sleeps, and begins again. PTX's memory model leaves
  * surfaces out. CUDA's guide says that what a launch has written is undefined where it reads it by a texture or a
@@ -124,43 +169,78 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in)
     s[in->site].lanes += g->lane_count;
 }
 
-const struct emu_uop *emu_op_suld(struct emu_group *g, const struct emu_uop *in)
+/* One by one. false: a fault, or the warp sleeps. */
+static bool load_apart(struct emu_group *g, const struct emu_uop *in, u32 w,
+                       struct texture_object *object)
 {
     const struct texture_op *v = in->ext;
-    if (!emu_notify_single_warp(g, in)) return NULL;
-    count_lanes(g, in);
-    EACH_REACHED(1, v->width * v->count, false)
+    const u32 size = v->width * v->count;
+    EACH_REACHED(1, size, false)
     {
-        const u32 size = v->width * v->count;
         u8 data[32] = {0};
         enum emu_verdict verdict;
         if (there == REACH_THERE) {
             memcpy(data, p, size);
-            if (!tell(g, in, l, EMU_LOAD, v->type, address, size, data, &verdict)) return NULL;
+            if (!tell(g, in, l, EMU_LOAD, v->type, address, size, data, &verdict)) return false;
         }
         for (u32 k = 0; k < v->count; k++)
             lane_give(g, v->result[k], v->width, w, l, data + k * v->width);
     }
-    return in + 1;
+    return true;
 }
 
-const struct emu_uop *emu_op_sust(struct emu_group *g, const struct emu_uop *in)
+static bool store_apart(struct emu_group *g, const struct emu_uop *in, u32 w,
+                        struct texture_object *object)
 {
     const struct texture_op *v = in->ext;
-    if (!emu_notify_single_warp(g, in)) return NULL;
-    count_lanes(g, in);
-    EACH_REACHED(1, v->width * v->count, true)
+    const u32 size = v->width * v->count;
+    EACH_REACHED(1, size, true)
     {
         if (there == REACH_NOWHERE) continue;
-        const u32 size = v->width * v->count;
         u8 data[32];
         enum emu_verdict verdict;
         for (u32 k = 0; k < v->count; k++)
             lane_take(g, v->result[k], v->width, w, l, data + k * v->width);
-        if (!tell(g, in, l, EMU_STORE, v->type, address, size, data, &verdict)) return NULL;
+        if (!tell(g, in, l, EMU_STORE, v->type, address, size, data, &verdict)) return false;
         if (verdict != EMU_DONE) memcpy(p, data, size);
     }
+    return true;
+}
+
+/* suld and sust.b: elements as they are. */
+static const struct emu_uop *elements(struct emu_group *g, const struct emu_uop *in, bool write)
+{
+    const struct texture_op *v = in->ext;
+    struct texture_object o = {0};
+    struct surface_lanes r;
+    if (!emu_notify_single_warp(g, in)) return NULL;
+    count_lanes(g, in);
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        const enum surface_whole whole = v->width > 8
+                                             ? SURFACE_WHOLE_APART
+                                             : g->worker->machine->counting->reach_surface(
+                                                   g, in, w, 1, v->width * v->count, write, &o, &r);
+        if (whole == SURFACE_WHOLE_FAULT) return NULL;
+        if (whole == SURFACE_WHOLE_APART) {
+            if (!(write ? store_apart(g, in, w, &o) : load_apart(g, in, w, &o))) return NULL;
+            continue;
+        }
+        for (u32 k = 0; k < v->count; k++)
+            if (write) store_lanes(g, w, v->width, &r, k * v->width, v->result[k]);
+            else load_lanes(g, w, v->width, &r, k * v->width, v->result[k]);
+    }
     return in + 1;
+}
+
+const struct emu_uop *emu_op_suld(struct emu_group *g, const struct emu_uop *in)
+{
+    return elements(g, in, false);
+}
+
+const struct emu_uop *emu_op_sust(struct emu_group *g, const struct emu_uop *in)
+{
+    return elements(g, in, true);
 }
 
 /* A 32-bit value in the format of a channel: integers and fractions are kept to what it can hold. */
@@ -186,34 +266,68 @@ static u32 to_channel(const struct texture_memory *m, u32 value)
 }
 
 /* A texel has all its channels written: those that the instruction has no value for as 0. */
-const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_uop *in)
+static void to_texel(struct emu_group *g, const struct texture_op *v, u32 w, u32 l,
+                     const struct texture_memory *m, u8 data[16])
+{
+    for (u32 c = 0; c < m->channels; c++) {
+        u32 value = c < v->count ? to_channel(m, (u32)emu_get(g, 4, v->result[c], w, l)) : 0;
+        for (u32 k = 0; k < m->bits / 8u; k++) data[c * m->bits / 8 + k] = (u8)(value >> 8 * k);
+    }
+}
+
+static bool store_samples_apart(struct emu_group *g, const struct emu_uop *in, u32 w,
+                                struct texture_object *object)
 {
     const struct texture_op *v = in->ext;
-    if (!emu_notify_single_warp(g, in)) return NULL;
-    count_lanes(g, in);
     EACH_REACHED(texture_texel_bytes(&t->memory), texture_texel_bytes(&t->memory), true)
     {
         if (there == REACH_NOWHERE) continue;
-        const struct texture_memory *m = &t->memory;
+        const u32 size = texture_texel_bytes(&t->memory);
         u8 data[16];
         enum emu_verdict verdict;
-        for (u32 c = 0; c < m->channels; c++) {
-            u32 value = c < v->count ? to_channel(m, (u32)emu_get(g, 4, v->result[c], w, l)) : 0;
-            for (u32 k = 0; k < m->bits / 8u; k++) data[c * m->bits / 8 + k] = (u8)(value >> 8 * k);
+        to_texel(g, v, w, l, &t->memory, data);
+        if (!tell(g, in, l, EMU_STORE, v->type, address, size, data, &verdict)) return false;
+        if (verdict != EMU_DONE) memcpy(p, data, size);
+    }
+    return true;
+}
+
+const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_uop *in)
+{
+    const struct texture_op *v = in->ext;
+    struct texture_object o = {0};
+    struct surface_lanes r;
+    if (!emu_notify_single_warp(g, in)) return NULL;
+    count_lanes(g, in);
+    for (u32 w = 0; w < g->warps; w++) {
+        if (!g->exec[w]) continue;
+        const enum surface_whole whole = g->worker->machine->counting->reach_surface(g, in, w, 0, 0,
+                                                                                     true, &o, &r);
+        if (whole == SURFACE_WHOLE_FAULT) return NULL;
+        if (whole == SURFACE_WHOLE_APART) {
+            if (!store_samples_apart(g, in, w, &o)) return NULL;
+            continue;
         }
-        if (!tell(g, in, l, EMU_STORE, v->type, address, texture_texel_bytes(m), data, &verdict))
-            return NULL;
-        if (verdict != EMU_DONE) memcpy(p, data, texture_texel_bytes(m));
+        const struct texture_memory *m = &o.texture->memory;
+        if (m->bits == 32 && m->kind <= TEXTURE_FLOAT && m->channels <= v->count) {
+            for (u32 c = 0; c < m->channels; c++) store_lanes(g, w, 4, &r, c * 4, v->result[c]);
+            continue;
+        }
+        for (u32 left = g->exec[w]; left; left &= left - 1) {
+            const u32 l = (u32)__builtin_ctz(left);
+            u8 data[16];
+            to_texel(g, v, w, l, m, data);
+            memcpy(r.base + r.at[l], data, texture_texel_bytes(m));
+        }
     }
     return in + 1;
 }
 
-const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in)
+static bool reduce(struct emu_group *g, const struct emu_uop *in, u32 w,
+                   struct texture_object *object)
 {
     const struct texture_op *v = in->ext;
-    if (!emu_notify_single_warp(g, in)) return NULL;
     const u32 unit = v->samples ? v->width : 1;
-    count_lanes(g, in);
     EACH_REACHED(unit, v->width, true)
     {
         if (there == REACH_NOWHERE) continue;
@@ -223,14 +337,24 @@ const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in
             const unsigned kind = t->memory.kind;
             if (kind != TEXTURE_UINT && kind != TEXTURE_SINT)
                 return emu_raise(g, in, EMU_UNSUPPORTED, w, l, address, v->width,
-                                 "sured.p on a surface that does not hold integers");
+                                 "sured.p on a surface that does not hold integers") != NULL;
             bool sign = kind == TEXTURE_SINT;
             type = v->width == 8 ? sign ? PTX_s64 : PTX_u64 : sign ? PTX_s32 : PTX_u32;
         }
         lane_take(g, v->result[0], v->width, w, l, b);
         enum emu_verdict verdict;
-        if (!tell(g, in, l, EMU_RED, type, address, v->width, b, &verdict)) return NULL;
+        if (!tell(g, in, l, EMU_RED, type, address, v->width, b, &verdict)) return false;
         if (verdict == EMU_PROCEED) atomic_reduce(g, in, true, address, p, v->op, type, b, NULL);
     }
+    return true;
+}
+
+const struct emu_uop *emu_op_sured(struct emu_group *g, const struct emu_uop *in)
+{
+    struct texture_object o = {0};
+    if (!emu_notify_single_warp(g, in)) return NULL;
+    count_lanes(g, in);
+    for (u32 w = 0; w < g->warps; w++)
+        if (!reduce(g, in, w, &o)) return NULL;
     return in + 1;
 }

@@ -706,6 +706,55 @@ Test(emu_texture, surfaces_load_and_store)
         }
 }
 
+/* Two warps, of which some lanes are off, load texels in an order of their own and store them, two lanes at one place: the
+ * later one stays. Some lie outside of the row. */
+Test(emu_texture, surfaces_of_whole_warps)
+{
+    static const struct {
+        const char *type, *list;
+        int channels, bits; /* of the surface */
+    } forms[] = {{"b8", "%h0", 1, 8},
+                 {"b16", "%h0", 1, 16},
+                 {"b32", "%r20", 1, 32},
+                 {"v2.b16", "{%h0,%h1}", 2, 16},
+                 {"v4.b32", "{%r20,%r21,%r22,%r23}", 4, 32},
+                 {"v2.b64", "{%d10,%d11}", 4, 32}};
+    enum { SIDE = 8, THREADS = 64 };
+    for (size_t f = 0; f < COUNT(forms); f++)
+        for (unsigned way = 0; way < 8; way++) {
+            const uint32_t texel = (uint32_t)(forms[f].channels * forms[f].bits / 8),
+                           shift = way & 4 ? 5 : 0; /* texels to the right */
+            char body[2000];
+            snprintf(
+                body, sizeof body,
+                "ld.param.u64 %%d0, [surf]; mul.lo.u32 %%r2, %%r1, 37; and.b32 %%r2, %%r2, 63; and.b32 %%r3, %%r2, 7;\n"
+                "add.u32 %%r3, %%r3, %u; mul.lo.u32 %%r3, %%r3, %u; shr.u32 %%r4, %%r2, 3; and.b32 %%r5, %%r4, 6; add.u32 %%r5, %%r5, 8;\n"
+                "rem.u32 %%r6, %%r1, 5; setp.ne.u32 %%p1, %%r6, 2;\n"
+                "@%%p1 suld.b.2d.%s.%s %s, [%%d0, {%%r3,%%r4}];\n@%%p1 sust.b.2d.%s.%s [%%d0, {%%r3,%%r5}], %s;",
+                shift, texel, forms[f].type, shift ? "zero" : "trap", forms[f].list, forms[f].type,
+                shift ? "zero" : "trap", forms[f].list);
+            struct device d;
+            start(&d, module("", "", ".param .u64 surf", body), way & 3);
+            uint8_t *base, want[8192], out[4];
+            struct texture_memory m;
+            uint64_t h = new_surface(&d, SIDE, 2 * SIDE, 0, 0, forms[f].channels, forms[f].bits,
+                                     TEXTURE_UINT, &base, &m);
+            cr_assert(m.bytes <= sizeof want);
+            memcpy(want, base, m.bytes);
+            for (uint32_t t = 0; t < THREADS; t++) {
+                const uint32_t p = t * 37 % 64, x = p % 8 + shift, y = p / 8;
+                if (t % 5 == 2 || x >= SIDE) continue;
+                memcpy(want + texture_offset(&m, 0, 0, x, 8 + (y & ~1u), 0),
+                       base + texture_offset(&m, 0, 0, x, y, 0), texel);
+            }
+            cr_assert(run(&d, "k", h, THREADS, out, sizeof out), "%s: %s", body, d.fault);
+            for (uint64_t i = 0; i < m.bytes; i++)
+                cr_assert(base[i] == want[i], "%s, way %u: byte %llu", body, way,
+                          (unsigned long long)i);
+            stop(&d);
+        }
+}
+
 /* x in bytes of a row of 24, y of 4 rows: what is outside. */
 Test(emu_texture, surfaces_end)
 {
