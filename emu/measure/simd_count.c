@@ -140,6 +140,13 @@ static u32 bank_conflict_passes_wide(const u64 *at, u32 mask, u32 size, bool ato
             total++;
             continue;
         }
+        u32 banks = 0;
+        for (u32 left = on; left; left &= left - 1)
+            banks |= 1u << (a[__builtin_ctz(left)] >> shift) % lanes;
+        if (emu_lanes_of(banks) == emu_lanes_of(on)) { /* each has its own */
+            total++;
+            continue;
+        }
         u8 count[LANES / 2] = {0}, most = 0;
         for (u32 left = on; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
@@ -162,14 +169,11 @@ static u32 bank_conflict_passes_merged(const u64 *at, u32 mask, u32 size)
 {
     const u32 groups = LANES * 4 / size, shift = size == 8 ? 3 : size == 16 ? 4 : 5;
     u8 count[LANES / 2] = {0}, most = 0;
-    for (u32 left = mask; left; left &= left - 1) {
-        const u32 l = (u32)__builtin_ctz(left);
-        const u64 element = at[l] >> shift;
-        bool known = false;
-        for (u32 before = mask & ((1u << l) - 1); before && !known; before &= before - 1)
-            known = at[__builtin_ctz(before)] >> shift == element;
-        if (known) continue;
-        const u8 n = ++count[element % groups];
+    _Alignas(64) u32 element[LANES];
+    LANE_LOOP for (u32 l = 0; l < LANES; l++) element[l] = mask >> l & 1 ? (u32)(at[l] >> shift)
+                                                                         : COUNT_NOBODY + l;
+    for (u32 left = mask & firsts(element); left; left &= left - 1) {
+        const u8 n = ++count[element[__builtin_ctz(left)] % groups];
         most = n > most ? n : most;
     }
     return most;

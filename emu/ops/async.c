@@ -413,28 +413,13 @@ static bool copy_lane(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
     return true;
 }
 
-/* Whether all lanes' addresses lie one behind the other. */
-static bool is_run(const u64 *at, u32 size)
-{
-    u64 differs = 0;
-    for (u32 l = 0; l < LANES; l++) differs |= (at[l] - at[0]) ^ (u64)(l * size);
-    return !differs;
-}
-
 /* All lanes at once, from the allocation that the instruction read last; false: not so. */
 static bool copy_whole(struct emu_group *g, const struct emu_uop *in, u32 mask, const u64 *to,
                        const u64 *from, u32 size)
 {
     const struct emu_bound *b = &g->worker->bounds[in->site];
     u8 *const d = g->cta->shared;
-    const u32 all = LANES * size;
     if (watched(g)) return false;
-    if (mask == ~0u && is_run(to, size) && is_run(from, size) &&
-        inside(to[0], 0, g->cta->shared_size, all) && inside(from[0], b->low, b->high, all) &&
-        !((to[0] | from[0]) & (size - 1))) { /* one copy */
-        memcpy(d + to[0], b->host + (from[0] - b->low), all);
-        return true;
-    }
     if (!lanes_inside(to, mask, 0, g->cta->shared_size, size) ||
         !lanes_inside(from, mask, b->low, b->high, size))
         return false;
@@ -506,13 +491,33 @@ static const struct emu_uop *cp_async_watched(struct emu_group *g, const struct 
     return in + 1;
 }
 
+/* All lanes of warp w copy from side by side to side by side, from the allocation that the instruction read last: one copy, and
+ * one run to count. false: it has to be looked at more closely. */
+static bool copy_run(struct emu_group *g, const struct emu_uop *in, u32 w)
+{
+    const struct async_desc *v = in->ext;
+    const struct emu_counting *c = g->worker->machine->counting;
+    const struct emu_bound *b = &g->worker->bounds[in->site];
+    const u32 size = v->width;
+    struct emu_lanes from, to;
+    if (g->exec[w] != ~0u || watched(g) || !reads_all(g, v, w)) return false;
+    if (c->find_lanes(g, &v->from, w, size, b, &from) != PTX_SPACE_GLOBAL || !from.run ||
+        c->find_lanes(g, &v->to, w, size, b, &to) != PTX_SPACE_SHARED || !to.run)
+        return false;
+    if (g->worker->sites)
+        emu_count_run(g, in, w, from.at[0], 0, LANES * (u64)size, LANES, size,
+                      v->l2 ? COUNT_LOAD_L2 : COUNT_LOAD);
+    memcpy(g->cta->shared + to.at[0], b->host + (from.at[0] - b->low), LANES * (size_t)size);
+    return true;
+}
+
 const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop *in)
 {
     const struct async_desc *v = in->ext;
     const u32 size = v->width;
     if (!emu_notify_single_warp(g, in)) return NULL;
     for (u32 w = 0; w < g->warps; w++) {
-        if (!g->exec[w]) continue;
+        if (!g->exec[w] || copy_run(g, in, w)) continue;
         u64 from[LANES], to[LANES];
         lane_addresses(g, &v->from, w, from);
         lane_addresses(g, &v->to, w, to);

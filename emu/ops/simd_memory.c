@@ -314,6 +314,76 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
         return in + 1;                                                                             \
     }
 
+/* Four words of each lane between their rows and 16 bytes at `base` + at[l], or + 16 l if `at` is NULL. */
+static inline __attribute__((always_inline)) u8 *quad_at(u8 *base, const u64 *at, u32 l)
+{
+    return at ? beyond(base, at[l]) : base + 16 * l;
+}
+#if defined __AVX2__
+#define TURN4(T, a, b, c, d)                                                                       \
+    const __m256i t0 = _mm256_unpacklo_epi32(a, b), t1 = _mm256_unpackhi_epi32(a, b),              \
+                  t2 = _mm256_unpacklo_epi32(c, d), t3 = _mm256_unpackhi_epi32(c, d);              \
+    const __m256i T[4] = {_mm256_unpacklo_epi64(t0, t2), _mm256_unpackhi_epi64(t0, t2),            \
+                          _mm256_unpacklo_epi64(t1, t3), _mm256_unpackhi_epi64(t1, t3)};
+static inline __m256i quads(u8 *base, const u64 *at, u32 l) /* of lanes l and l + 4 */
+{
+    return _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(void *)quad_at(base, at, l))),
+        _mm_loadu_si128((const __m128i *)(void *)quad_at(base, at, l + 4)), 1);
+}
+static inline __attribute__((always_inline)) void load_quads(u8 *base, const u64 *at,
+                                                             u32 *const row[4])
+{
+    for (u32 l = 0; l < LANES; l += 8) {
+        TURN4(v, quads(base, at, l), quads(base, at, l + 1), quads(base, at, l + 2),
+              quads(base, at, l + 3))
+        for (int k = 0; k < 4; k++) _mm256_storeu_si256((__m256i *)(void *)(row[k] + l), v[k]);
+    }
+}
+static inline __attribute__((always_inline)) void store_quads(u8 *base, const u64 *at,
+                                                              u32 *const row[4])
+{
+#define ROW_AT(k) _mm256_loadu_si256((const __m256i *)(const void *)(row[k] + l))
+    for (u32 l = 0; l < LANES; l += 8) {
+        TURN4(v, ROW_AT(0), ROW_AT(1), ROW_AT(2), ROW_AT(3))
+        for (u32 k = 0; k < 4; k++)
+            _mm_storeu_si128((__m128i *)(void *)quad_at(base, at, l + k),
+                             _mm256_castsi256_si128(v[k]));
+        for (u32 k = 0; k < 4; k++)
+            _mm_storeu_si128((__m128i *)(void *)quad_at(base, at, l + 4 + k),
+                             _mm256_extracti128_si256(v[k], 1));
+    }
+#undef ROW_AT
+}
+#undef TURN4
+#else
+static inline void load_quads(u8 *base, const u64 *at, u32 *const row[4])
+{
+    for (u32 l = 0; l < LANES; l++) {
+        u32 v[4];
+        memcpy(v, quad_at(base, at, l), sizeof v);
+        row[0][l] = v[0], row[1][l] = v[1], row[2][l] = v[2], row[3][l] = v[3];
+    }
+}
+static inline void store_quads(u8 *base, const u64 *at, u32 *const row[4])
+{
+    for (u32 l = 0; l < LANES; l++) {
+        const u32 v[4] = {row[0][l], row[1][l], row[2][l], row[3][l]};
+        memcpy(quad_at(base, at, l), v, sizeof v);
+    }
+}
+#endif
+
+/* ld.v4 and st.v4 of words by a whole warp of warp w, found as `way`. The rows of a load are apart from each other. */
+static void move_quads(struct emu_group *g, const struct mem_desc *v, u32 w, enum way way, u8 *host,
+                       const u64 *at, bool write)
+{
+    u32 *row[4];
+    for (int k = 0; k < 4; k++) row[k] = LANE_ROW(u32, v->rows[k]) + w * LANES;
+    if (way == WAY_FOLLOW) write ? store_quads(host, NULL, row) : load_quads(host, NULL, row);
+    else write ? store_quads(host, at, row) : load_quads(host, at, row);
+}
+
 /* Vectors: n elements side by side for each lane. */
 #define LOAD_VECTOR(name, SPACE, E, D, S)                                                          \
     OP(ldv_##name)                                                                                 \
@@ -325,9 +395,19 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u8 *host;                                                                              \
-            uop_addresses(g, in, w, SPACE, at);                                                    \
-            enum way way = way_in(g, in, at, m, size, v->align, SPACE, false, &host);              \
+            const bool quads = sizeof(E) == 4 && n == 4 && m == ~0u;                               \
+            enum way way = quads && v->align == 16 ? way_by_row(g, in, w, 16, SPACE, at, &host)    \
+                                                   : WAY_SLOW;                                     \
+            if (way == WAY_SLOW) {                                                                 \
+                uop_addresses(g, in, w, SPACE, at);                                                \
+                way = way_in(g, in, at, m, size, v->align, SPACE, false, &host);                   \
+            } else if (way >= WAY_HALVES_FOLLOW)                                                   \
+                fill_halves(at, way == WAY_HALVES_FOLLOW ? 16 : 0);                                \
             count_access(g, in, w, at, m, size, way, SPACE);                                       \
+            if (quads && way != WAY_SLOW && way != WAY_SAME) {                                     \
+                move_quads(g, v, w, way, host, at, false);                                         \
+                continue;                                                                          \
+            }                                                                                      \
             if (way == WAY_SLOW) {                                                                 \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \
@@ -375,9 +455,19 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
             u8 *host;                                                                              \
-            uop_addresses(g, in, w, SPACE, at);                                                    \
-            enum way way = way_in(g, in, at, m, size, v->align, SPACE, true, &host);               \
+            const bool quads = sizeof(E) == 4 && n == 4 && m == ~0u;                               \
+            enum way way = quads && v->align == 16 ? way_by_row(g, in, w, 16, SPACE, at, &host)    \
+                                                   : WAY_SLOW;                                     \
+            if (way == WAY_SLOW) {                                                                 \
+                uop_addresses(g, in, w, SPACE, at);                                                \
+                way = way_in(g, in, at, m, size, v->align, SPACE, true, &host);                    \
+            } else if (way >= WAY_HALVES_FOLLOW)                                                   \
+                fill_halves(at, way == WAY_HALVES_FOLLOW ? 16 : 0);                                \
             count_access(g, in, w, at, m, size, way, SPACE);                                       \
+            if (quads && way != WAY_SLOW && way != WAY_SAME) {                                     \
+                move_quads(g, v, w, way, host, at, true);                                          \
+                continue;                                                                          \
+            }                                                                                      \
             if (m == ~0u && way != WAY_SLOW && (n == 2 || n == 4)) { /* in order of lanes */       \
                 if (way == WAY_SAME) fill_run(at, (u64)(uintptr_t)host, 0);                        \
                 else if (way == WAY_FOLLOW) fill_run(at, (u64)(uintptr_t)host, size);              \
