@@ -36,7 +36,9 @@ void buf_puts(struct buf *b, const char *text)
 
 void buf_putc(struct buf *b, char c)
 {
-    buf_add(b, &c, 1);
+    if (b->size + 1 >= b->cap) reserve(b, 1);
+    b->data[b->size++] = c;
+    b->data[b->size] = '\0';
 }
 
 void buf_printf(struct buf *b, const char *format, ...)

@@ -446,6 +446,7 @@ int estimate_run(struct estimate_call *c, const struct emu_gpu *gpu, const char 
     c->words[WORD_SEED] = c->seed && takes_seed(order)
                               ? arena_printf(c->arena, "--seed=%s", c->seed)
                               : (char *)"";
+    if (c->traces) trace_file_prepare();
     (void)fflush(NULL);
     struct signals before;
     catch_signals(&before);

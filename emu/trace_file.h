@@ -53,6 +53,9 @@ struct trace_writer {
     bool begun;    /* the file has a head */
     uint32_t code; /* checksum of the code frame before; 0: none */
 };
+/* Makes the tables that readers and writers share in a process. A caller that forks calls it before, so that it is done
+ * once and not by each. */
+void trace_file_prepare(void);
 /* false: it could not be written. */
 bool trace_file_run(struct trace_writer *w, const char *run);
 /* A launch without a trace is left out. */

@@ -53,11 +53,14 @@ uint32_t crc32c(uint32_t before, const void *bytes, size_t size)
 
 void put_number(struct buf *b, uint64_t x)
 {
-    char bytes[10];
+    char bytes[10], *to = bytes;
+    const bool fits = b->cap - b->size > sizeof bytes; /* as most do: a trace is millions of them */
+    if (fits) to = b->data + b->size;
     size_t n = 0;
-    for (; x >= 128; x >>= 7) bytes[n++] = (char)(x | 128);
-    bytes[n++] = (char)x;
-    buf_add(b, bytes, n);
+    for (; x >= 128; x >>= 7) to[n++] = (char)(x | 128);
+    to[n++] = (char)x;
+    if (fits) b->size += n, to[n] = '\0';
+    else buf_add(b, bytes, n);
 }
 
 void put_signed(struct buf *b, int64_t x)

@@ -32,6 +32,13 @@ static struct ptx_isa *newest(struct arena *a)
     return ptx_isa_new(a, 90, 121, 'a');
 }
 
+void trace_file_prepare(void)
+{
+    struct arena *a = arena_new();
+    (void)newest(a);
+    arena_free(a);
+}
+
 /* ---- writing: one frame after the other ------------------------------------------------------------------- */
 
 static bool put_head(struct trace_writer *w)
