@@ -353,6 +353,9 @@ struct emu_observer {
     bool skips_conflict_free;
     /* Atomics and reductions of global memory that an order carries out are reported in the order of commit. */
     bool in_commit_order;
+    /* The observer of the grids that run while a launch stands still, since a CTA of it waits for them: with a launch of its own,
+     * until that one goes on. What it finds is found by both. NULL: kernels cannot wait for grids while this one observes. */
+    const struct emu_observer *(*nested)(void *self);
     void (*begin)(void *self, struct emu_machine *m);
     /* With skips_conflict_free, of one observer at most: the byte ranges of global memory that a warp or lane of such a
      * launch accessed, with EMU_LOAD, EMU_STORE or EMU_RED and enum emu_access_flag. If a conflict is found later, every

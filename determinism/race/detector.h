@@ -200,6 +200,7 @@ struct race {
     bool mapped;
     struct race_limits limits;
     uint64_t event_count; /* of the launch so far, in all memories */
+    struct race *nested;  /* of the grids that a launch waits for; NULL: there were none yet */
     bool gave_up;         /* the launch exceeded a limit; its accesses are no longer checked */
 };
 

@@ -114,6 +114,15 @@ static void race_on_end(void *self)
     forget(r);
 }
 
+/* What a grid and the grids that it waits for have in common, emu/device/check_grids.c compares. */
+static const struct emu_observer *race_on_nested(void *self)
+{
+    struct race *r = self;
+    if (!r->nested) r->nested = race_new();
+    r->nested->limits = r->limits;
+    return &r->nested->observer;
+}
+
 struct race *race_new(void)
 {
     struct race *r = calloc(1, sizeof *r);
@@ -123,6 +132,7 @@ struct race *race_new(void)
                                         .ignores_data = true,
                                         .skips_conflict_free = true,
                                         .in_commit_order = true,
+                                        .nested = race_on_nested,
                                         .begin = race_on_begin,
                                         .access = race_access,
                                         .sync = race_sync,
@@ -139,6 +149,7 @@ void race_limit(struct race *r, struct race_limits l)
 void race_free(struct race *r)
 {
     if (!r) return;
+    race_free(r->nested);
     forget(r);
     if (r->mapped) shadow_end(&r->global);
     events_end(&r->events);

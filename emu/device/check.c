@@ -235,6 +235,7 @@ struct check_init {
     struct shared_bits **ctas;
     size_t count, cap;
     struct arena *arena;
+    struct check_init *nested; /* NULL: there was no need of one yet */
 };
 
 static struct shared_bits *shared_of(struct check_init *k, u32 cta)
@@ -316,6 +317,14 @@ static void check_on_sync(void *self, const struct emu_sync *s)
         if (k->ctas[i]->used && k->ctas[i]->cta == s->who->cta) k->ctas[i]->used = false;
 }
 
+/* What is written of global memory, the memory itself keeps. */
+static const struct emu_observer *check_on_nested(void *self)
+{
+    struct check_init *k = self;
+    if (!k->nested) k->nested = check_init_new(k->arena, k->check);
+    return &k->nested->observer;
+}
+
 struct check_init *check_init_new(struct arena *arena, struct check *c)
 {
     struct check_init *k = arena_alloc(arena, sizeof *k);
@@ -323,6 +332,7 @@ struct check_init *check_init_new(struct arena *arena, struct check *c)
     k->check = c;
     k->observer = (struct emu_observer){.ignores_data = true,
                                         .self = k,
+                                        .nested = check_on_nested,
                                         .begin = check_on_begin,
                                         .access = check_on_access,
                                         .sync = check_on_sync};

@@ -26,6 +26,7 @@ struct node {
     u64 stream;
     bool tail, keeps_order; /* keeps_order: its child grids run in the order of issue */
     const struct emu_program *program;
+    struct emu_machine *machine; /* while it runs, or stands still */
     u32 grid[3], block[3];
     const char *by;
 };
@@ -96,6 +97,7 @@ void check_grids_leave(struct check_grids *k, u32 outer)
 {
     k->nodes[k->now].done = ++k->time;
     k->now = outer;
+    k->machine = k->nodes[outer].machine; /* it stood still meanwhile, or has ended */
 }
 
 /* Whether nothing orders what grid `a` did at a time with what grid `b` does now. */
@@ -300,10 +302,15 @@ static void check_grids_on_begin(void *self, struct emu_machine *m)
 {
     struct check_grids *k = self;
     struct node *n = &k->nodes[k->now];
-    k->machine = m;
+    k->machine = n->machine = m;
     n->program = m->program;
     memcpy(n->grid, m->launch->grid, sizeof n->grid);
     memcpy(n->block, m->launch->block, sizeof n->block);
+}
+
+static const struct emu_observer *check_grids_on_nested(void *self)
+{
+    return &((struct check_grids *)self)->observer; /* it knows all grids */
 }
 
 struct check_grids *check_grids_new(struct arena *arena, struct check *check)
@@ -316,6 +323,7 @@ struct check_grids *check_grids_new(struct arena *arena, struct check *check)
     k->count = 1;
     k->observer = (struct emu_observer){.ignores_data = true,
                                         .self = k,
+                                        .nested = check_grids_on_nested,
                                         .begin = check_grids_on_begin,
                                         .access = check_grids_on_access};
     return k;

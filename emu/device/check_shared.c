@@ -17,6 +17,8 @@ struct check_bounds {
     struct check *check;
     struct emu_machine *machine;
     struct emu_observer observer;
+    struct arena *arena;
+    const struct emu_observer *nested; /* NULL: there was no need of one yet */
 };
 
 static void report(const struct check_bounds *k, const struct emu_access *a,
@@ -57,12 +59,21 @@ static void check_shared_on_begin(void *self, struct emu_machine *m)
     ((struct check_bounds *)self)->machine = m;
 }
 
+static const struct emu_observer *check_shared_on_nested(void *self)
+{
+    struct check_bounds *k = self;
+    if (!k->nested) k->nested = check_bounds_observer(k->arena, k->check);
+    return k->nested;
+}
+
 const struct emu_observer *check_bounds_observer(struct arena *arena, struct check *c)
 {
     struct check_bounds *k = arena_alloc(arena, sizeof *k);
+    k->arena = arena;
     k->check = c;
     k->observer = (struct emu_observer){.ignores_data = true,
                                         .self = k,
+                                        .nested = check_shared_on_nested,
                                         .begin = check_shared_on_begin,
                                         .access = check_shared_on_access};
     return &k->observer;

@@ -287,18 +287,25 @@ static void note_wait(struct grids *q, const struct emu_group *g, struct grid_ta
     }
 }
 
+static bool can_observe_nested(const struct emu_launch *l)
+{
+    for (size_t i = 0; i < l->observer_count; i++)
+        if (!l->observers[i]->nested) return false;
+    return true;
+}
+
 /* cudaDeviceSynchronize: runs what the CTA has launched. false: a fault was raised. */
 static bool synchronise(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane)
 {
     struct emu_machine *m = g->worker->machine;
     struct grids *q = m->grids;
     const struct emu_order *o = m->launch->order;
-    if (m->launch->observer_count || (o && !o->nested)) {
+    const bool observed = !can_observe_nested(m->launch);
+    if (observed || (o && !o->nested)) {
         emu_raise(
             g, in, EMU_UNSUPPORTED, w, lane, 0, 0,
             "a kernel waits for the grids that it has launched (cudaDeviceSynchronize), which is not possible %s",
-            m->launch->observer_count ? "with checks, watches and logs that observe accesses"
-                                      : "under this order");
+            observed ? "with watches, recordings and analyses of accesses" : "under this order");
         return false;
     }
     size_t count;

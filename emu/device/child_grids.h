@@ -10,8 +10,8 @@
  * A kernel that was compiled by CUDA 11 or earlier may wait (cudaDeviceSynchronize): the grids that its CTA has launched so far, but
  * for tail launches, then run at once, nested in the call, while all of its own grid stands still. It sees their memory. There is
  * one running grid for each level of the tree; what the grids above have launched is put aside. An order has
- * another one for the nested grids (emu_order.nested) and chooses their sequence. Observers follow one launch at a time: with
- * them, and under orders that cannot, such a kernel faults.
+ * another one for the nested grids (emu_order.nested) and chooses their sequence. Observers, too, may have others for these
+ * (emu_observer.nested): with those that cannot, and under orders that cannot, such a kernel faults.
  *
  * An order may choose another one (emu_order.choose_grid): streams of one CTA, streams of different CTAs and fire-and-forget
  * launches are free of each other. If a kernel makes streams wait for events, its grids keep the order of issue. A stream is

@@ -532,6 +532,11 @@ static struct emu_fault run_nested(struct grids *q, const struct grid_task *task
     const struct emu_launch *const outer_host = tree->host;
     struct emu_launch host = *outer_host;
     if (host.order) host.order = host.order->nested(host.order->nested_of);
+    const struct emu_observer **observers = arena_array(
+        e->launch_arena, const struct emu_observer *, host.observer_count);
+    for (size_t i = 0; i < host.observer_count; i++)
+        observers[i] = host.observers[i]->nested(host.observers[i]->self);
+    host.observers = observers;
     bool ok = true;
     tree->host = &host;
     e->cta_arena = cta_arena_new();

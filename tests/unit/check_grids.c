@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DECLARE                                                                                    \
-    ".version 8.0\n.target sm_80\n.address_size 64\n"                                              \
-    ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 " \
-    ".b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"                                      \
-    ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"      \
-    ".extern .func (.param .b32 r) __cudaCDP2StreamCreateWithFlags(.param .b64 s, .param .b32 f);\n"
+#define DECLARE                                                                                      \
+    ".version 8.0\n.target sm_80\n.address_size 64\n"                                                \
+    ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 "   \
+    ".b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);\n"                                        \
+    ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 p, .param .b64 s);\n"        \
+    ".extern .func (.param .b32 r) __cudaCDP2StreamCreateWithFlags(.param .b64 s, .param .b32 f);\n" \
+    ".extern .func (.param .b32 r) cudaDeviceSynchronize();\n"
 
 /* start(kernel, stream, out, v): one CTA of one thread of a kernel (u64 out, u32 v). */
 #define START                                                                                             \
@@ -36,6 +37,7 @@
     " .reg .b64 %d<9>; .reg .b32 %r<9>; .reg .pred %p<9>; .local .align 8 .b8 streams[16];\n"      \
     " ld.param.u64 %d1, [out]; ld.param.u32 %r1, [v]; mov.u32 %r3, %ctaid.x;\n"
 
+#define WAIT " { .param .b32 r; call (r), cudaDeviceSynchronize, (); }\n"
 #define READ " ld.global.u32 %r5, [%d1];\n"
 #define WRITE " st.global.u32 [%d1], 5;\n"
 #define ADD " red.global.add.u32 [%d1], 1;\n"
@@ -52,7 +54,8 @@
 #define CHILD(name, body) HEAD(name) body " ret;\n}\n"
 static const char children[] = DECLARE START CHILD("read", READ) CHILD("write", WRITE)
     CHILD("add", ADD) CHILD("strong", STRONG) CHILD("low", LOW) CHILD("high", HIGH)
-        CHILD("idle", "") CHILD("deep", LAUNCH("write", "0", "0"));
+        CHILD("idle", "") CHILD("deep", LAUNCH("write", "0", "0"))
+            CHILD("waits", LAUNCH("write", "0", "0") WAIT);
 
 static const struct {
     const char *name, *body;
@@ -77,6 +80,24 @@ static const struct {
      1,
      {"read of 4 bytes",
       "of kernel 'write', launched by thread (0,0,0) of CTA (0,0,0) of kernel 'parent'"}},
+    {"read by the parent behind a wait", LAUNCH("write", "0", "0") WAIT READ, 1, 0, {0}},
+    {"written before the wait", LAUNCH("read", "0", "0") WRITE WAIT, 1, 1, {"write of 4 bytes"}},
+    {"written behind a wait, and behind another launch",
+     LAUNCH("read", "0", "0") WAIT WRITE LAUNCH("read", "0", "0") WRITE WAIT,
+     1,
+     1,
+     {"write of 4 bytes"}},
+    {"siblings in two streams, one behind a wait for the other",
+     TWO_STREAMS LAUNCH("write", "%d3", "0") WAIT LAUNCH("read", "%d4", "0") WAIT,
+     1,
+     0,
+     {0}},
+    {"two siblings that are waited for",
+     TWO_STREAMS LAUNCH("write", "%d3", "0") LAUNCH("read", "%d4", "0") WAIT,
+     1,
+     1,
+     {"by two grids that a kernel has launched"}},
+    {"a child that waits for its own", LAUNCH("waits", "0", "0") WAIT READ, 1, 0, {0}},
     {"read by both", LAUNCH("read", "0", "0") READ, 1, 0, {0}},
     {"atomics", LAUNCH("add", "0", "0") ADD, 1, 0, {0}},
     {"strong stores", LAUNCH("strong", "0", "0") STRONG, 1, 0, {0}},

@@ -113,6 +113,8 @@ Test(emu_nested, parents_see_what_their_children_have_computed)
         "gpudet", "random",         "random:model=sc",  "random:model=tso", "gpudet:quantum=50",
         "dab",    "dab:level=warp", "dab:scheduler=srr"};
     sum_tree((struct heddle_device_options){.check_memory = true});
+    sum_tree((struct heddle_device_options){
+        .check_memory = true, .check_init = true, .check_bounds = true, .check_race = true});
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
         for (uint64_t seed = 1; seed <= 3; seed++)
             sum_tree((struct heddle_device_options){.order = orders[i], .seed = seed});
@@ -285,11 +287,36 @@ Test(emu_nested, faults_of_children_end_the_launch)
     close_all();
 }
 
-/* Observers follow one launch at a time. */
+/* Threads race in a grid that is waited for, and in the one that waits, before the wait or across it: two findings, about the line of
+ * each kernel. What is initialised is known in both. */
+Test(emu_nested, checks_follow_both)
+{
+    uint32_t out[64];
+    open_text(
+        DECLARE START
+            ENTRY("racer") " st.global.u32 [%d1+4], %r2; ret;\n}\n" ENTRY("parent") " st.global.u32 [%d1+8], %r2; setp.ne.u32 %p1, %r2, 0; @%p1 bra join; mov.u64 %d3, racer;\n" LAUNCH(
+                "%d3", "1", "2", "0", "%d1", "0") WAIT LAUNCH("%d3", "1", "2", "0", "%d1", "0") WAIT
+        "join: st.global.u32 [%d1+8], %r2; ret;\n}\n",
+        (struct heddle_device_options){
+            .check_race = true, .check_init = true, .check_bounds = true});
+    struct heddle_run r = run("parent", 1, 2, out, 64, 0);
+    cr_assert(!r.fault, "%s", r.text);
+    size_t parents = 0, racers = 0;
+    for (size_t i = 0; i < heddle_device_finding_count(device); i++) {
+        const struct heddle_finding f = heddle_device_finding(device, i);
+        cr_expect_eq(f.kind, HEDDLE_RACE);
+        parents += strstr(f.text, "'parent'") != NULL;
+        racers += strstr(f.text, "'racer'") != NULL;
+    }
+    cr_expect(parents && racers == 1, "%zu, %zu", parents, racers);
+    close_all();
+}
+
+/* An observer that follows one launch at a time. */
 Test(emu_nested, faults_where_it_cannot_wait)
 {
     uint32_t out[64];
-    const struct heddle_device_options options[] = {{.check_race = true}, {.check_init = true}};
+    const struct heddle_device_options options[] = {{.check_atomicity = true}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         open_text(steps, options[i]);
         const struct heddle_run r = run("steps", 1, 1, out, 64, 0);
