@@ -145,8 +145,11 @@ static void each_sector(struct touch *t, on_sector *f)
     const uint64_t each = is_run ? UINT64_C(32) * t->size : t->size;
     uint64_t sector = UINT64_MAX;
     uint32_t bytes = 0;
+    uint64_t last = UINT64_MAX; /* the lane before accessed the same bytes: they are in `bytes` */
     for (uint32_t m = is_run ? 1 : a->lanes; m; m &= m - 1) {
         uint64_t at = a->address[__builtin_ctz(m)];
+        if (at == last) continue;
+        last = at;
         for (uint64_t left = each; left;) {
             const uint64_t room = SECTOR_BYTES - at % SECTOR_BYTES, n = left < room ? left : room;
             if (at / SECTOR_BYTES != sector && bytes) {
@@ -648,17 +651,32 @@ static bool atomic_before(struct touch *t, uint64_t address, uint32_t bytes)
     return true;
 }
 
-/* Whether no lane's comparand is what memory holds: the compare-and-swap changes nothing, and is a strong load. */
+static bool are_equal(const uint8_t *a, const uint8_t *b, uint32_t size)
+{
+    if (size != 4) return !memcmp(a, b, size);
+    uint32_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x == y;
+}
+
+/* Whether no lane's comparand is what memory holds: the compare-and-swap changes nothing, and is a strong load. Warps that wait
+ * for one lock do little else: each word is loaded once. */
 static bool fails(const struct touch *t)
 {
     const struct emu_access *a = t->a;
     if (a->op != ATOMIC_CAS || a->count != 1 || !a->data) return false;
+    uint8_t value[SECTOR_BYTES];
+    uint64_t loaded = UINT64_MAX;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
-        uint8_t value[SECTOR_BYTES];
-        if (t->shared) emu_machine_load_shared(t->v->m, a->who, a->address[l], value, t->size);
-        else emu_machine_load(t->v->m, a->address[l], value, t->size);
-        if (!memcmp(value, a->data + (size_t)a->stride * l, t->size)) return false;
+        const uint64_t address = a->address[l];
+        if (address != loaded) {
+            if (t->shared) emu_machine_load_shared(t->v->m, a->who, address, value, t->size);
+            else emu_machine_load(t->v->m, address, value, t->size);
+            loaded = address;
+        }
+        if (are_equal(value, a->data + (size_t)a->stride * l, t->size)) return false;
     }
     return true;
 }
@@ -687,8 +705,11 @@ static bool is_in_one_sector(const struct touch *t, uint64_t *address, uint32_t 
     const struct emu_access *a = t->a;
     *address = a->address[__builtin_ctz(a->lanes)] / SECTOR_BYTES * SECTOR_BYTES;
     *bytes = 0;
+    uint64_t last = UINT64_MAX;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint64_t at = a->address[__builtin_ctz(m)];
+        if (at == last) continue;
+        last = at;
         if (at < *address || at + t->size > *address + SECTOR_BYTES) return false;
         *bytes |= bytes_of(at, t->size);
     }

@@ -869,8 +869,11 @@ static void mark_few(struct mem *m, uint64_t address, uint32_t size)
     const uint64_t at = address - MEM_GLOBAL;
     uint8_t *const p = m->written + at / 8;
     const uint32_t bits = ((1u << size) - 1) << at % 8;
-    for (uint32_t i = 0; bits >> 8 * i; i++) /* several threads may mark at once */
-        __atomic_fetch_or(p + i, (uint8_t)(bits >> 8 * i), __ATOMIC_RELAXED);
+    for (uint32_t i = 0; bits >> 8 * i; i++) { /* several threads may mark at once */
+        const uint8_t set = (uint8_t)(bits >> 8 * i);
+        if ((__atomic_load_n(p + i, __ATOMIC_RELAXED) & set) != set) /* locks are often set again */
+            __atomic_fetch_or(p + i, set, __ATOMIC_RELAXED);
+    }
 }
 
 void mem_mark_lanes(struct mem *m, const uint64_t address[32], uint32_t lanes, uint32_t size)
@@ -882,9 +885,11 @@ void mem_mark_lanes(struct mem *m, const uint64_t address[32], uint32_t lanes, u
         mem_mark_written(m, address[0], UINT64_C(32) * size);
         return;
     }
+    uint64_t last = 0; /* no global memory */
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint64_t at = address[__builtin_ctz(left)];
-        if (!has_bits(m, at, size)) continue;
+        if (at == last || !has_bits(m, at, size)) continue;
+        last = at;
         if (size <= 16) mark_few(m, at, size);
         else mem_mark_written(m, at, size);
     }
