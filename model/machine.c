@@ -92,6 +92,19 @@ static uint32_t dram_least(const struct emu_gpu *g)
  * 2290 cycles more than their SMs were active, 2012 in the median (calibrate/data/gv100.csv: cycles, share). */
 static const double launch_us = 2012 / 1132.0;
 
+/* Cycles for which the GPU is busy with the start of a CTA: of one for which an SM has room from the beginning, and of one
+ * that takes the place of another. On an H200 launches of 1,000 to 4,000 CTAs, all of which fit, keep an SM active for 0.45
+ * cycles more for each of them (`many_tiny_blocks`); 65,536 CTAs take 1.21 to 1.23 each, whether they are empty, of 32 or 256
+ * threads, or do little (calibrate/data/h200.csv, `suite:sum_tree`, `suite:saxpy`; h200-cycles.csv, `launch`). The latter is
+ * assumed of other GPUs, too. */
+static const double fill_cycles = 0.45, refill_cycles = 1.21;
+/* 540,672 atomics on one word: f32, f16x2 and f64 take 955 us, integers 400 (h200-cycles.csv, `same_grid`). */
+static const double float_times = 2.4;
+
+/* On an H200 1 KB of words is in two slices, 2 KB in four: random atomics on 256 words (`histogram_global`) take 1.45 cycles
+ * for each sector of each warp's, halved, those on 512 words (`order_exchange`) a quarter (calibrate/data/h200.csv). Before:
+ * assumed. */
+
 void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
 {
     const double l2_cycle = g->core_mhz / g->l2_mhz,
@@ -109,8 +122,9 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .issue = g->issue,
         .int_fp32 = interval(g, g->int_fp32_lanes),
         .start = launch_us * g->core_mhz,
-        .cta_interval = 1, /* assumed */
-        .cta_start = 10,   /* assumed; fits have 8 to 10 */
+        .cta_interval = g->capability >= 90 ? fill_cycles * g->sms : 1, /* before: assumed */
+        .cta_launch = refill_cycles,
+        .cta_start = 10, /* assumed; fits have 8 to 10 */
         .shared_latency = g->shared_latency,
         .barrier_latency = g->barrier_latency,
         .constant_latency = g->constant_latency,
@@ -127,11 +141,13 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .port_requests = at_least(network, 0.01),
         .slices = slices,
         .channels = channels,
+        .channel_lines = g->capability >= 90 ? 8 : 2,
         .hashed = g->capability >= 30,
         .l2_latency = at_least(g->l2_latency - g->l1_latency, 1),
         .l2_interval = 32 / g->l2_bandwidth * l2_cycle * slices / g->l2_slices,
         .atomic_interval = at_least(g->l2_atomic_conflict, 1) * l2_cycle,
         .atomic_lanes = g->l2_atomics / l2_cycle,
+        .atomic_float = g->capability >= 90 ? float_times : 1, /* before: assumed */
         .atomic_issue = 1,
         .atomic_latency = at_least(g->atomic_latency - g->l2_latency, 0),
         .dram_latency = at_least(g->dram_latency - g->l2_latency, 1),

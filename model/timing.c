@@ -65,8 +65,12 @@ static void run(const struct emu_trace *t, const struct timing_machine *m,
     if (c.hooks) c.hooks->begin(&c, o);
     if (c.lapse) time_lapse_begin(&c);
     for (u32 k = 0; k < c.slots; k++)
-        for (u32 sm = 0; sm < c.sms; sm++)
-            timing_place_cta(&c, sm * c.slots + k, m->start + k * m->cta_interval, TIMING_START);
+        for (u32 sm = 0; sm < c.sms; sm++) {
+            /* A GPU that starts one CTA after another gives SMs theirs in turn. */
+            const double turn = m->cta_launch > 0 ? (double)sm * t->sms / c.sms / m->sms : 0;
+            timing_place_cta(&c, sm * c.slots + k, m->start + floor((k + turn) * m->cta_interval),
+                             TIMING_START);
+        }
     for (;;) {
         const double now = c.key[1].when;
         if (now == TIMING_NEVER) {

@@ -97,6 +97,8 @@ struct timing_machine { /* cycles are of the SM's clock */
     double start;        /* of a launch, until the first instruction */
     double cta_interval; /* between the CTAs that an SM is given at the beginning */
     double cta_start;    /* from the end of a CTA until the next one issues */
+    double cta_launch;   /* of the whole GPU, for a CTA that is started in place of another; 0: any
+                          * number at once */
     double shared_latency, barrier_latency, constant_latency;
     /* L1 */
     double l1_latency;
@@ -117,9 +119,11 @@ struct timing_machine { /* cycles are of the SM's clock */
     double network_requests; /* a cycle, of all ports together; 0: as many as they send */
     /* L2, DRAM */
     uint32_t slices, channels;
-    bool hashed;       /* slices are chosen by a hash of the address; else 256 bytes in turn */
-    double l2_latency; /* of a load that hits, but for queues */
+    uint32_t channel_lines; /* side by side, that are in one channel: a power of 2 */
+    bool hashed;            /* channels are chosen by a hash of the address; else they take turns */
+    double l2_latency;      /* of a load that hits, but for queues */
     double l2_interval, atomic_interval; /* of a slice, by sector; by round of an atomic */
+    double atomic_float;   /* times as long, a round on one word of a floating-point type */
     double atomic_lanes;   /* a cycle, of a sector, that a slice carries out; 0: all at once */
     double atomic_issue;   /* of the SM's load unit, by round of an atomic */
     bool atomic_blocks;    /* a warp issues nothing until its atomic is through */

@@ -81,15 +81,28 @@ static bool is_fence(const struct ptx_op *op)
     return (form == PTX_F_membar || form == PTX_F_fence) && !ptx_op_has(op, "cta");
 }
 
+static bool is_on_floats(const struct ptx_op *op)
+{
+    static const char *const types[] = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
+    if (!op || !(op->form->effects & PTX_ATOMIC)) return false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (ptx_op_has(op, types[i])) return true;
+    return false;
+}
+
 static void prepare_instructions(struct timing *c)
 {
     c->code.insts = timing_take(&c->storage, c->t->inst_count, sizeof *c->code.insts);
     for (u32 k = 0; k < c->t->inst_count; k++) {
         const struct trace_inst *i = &c->t->insts[k];
         const u8 class = cost_class(i->op);
-        c->code.insts[k] = (struct timing_inst){
-            i->reg, (uint16_t)i->reads,   (uint16_t)(i->reads + i->writes),
-            class,  unit_of_class[class], is_fence(i->op)};
+        c->code.insts[k] = (struct timing_inst){i->reg,
+                                                (uint16_t)i->reads,
+                                                (uint16_t)(i->reads + i->writes),
+                                                class,
+                                                unit_of_class[class],
+                                                is_fence(i->op),
+                                                is_on_floats(i->op)};
     }
 }
 

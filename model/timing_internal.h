@@ -159,6 +159,7 @@ static inline uint32_t timing_remainder(uint32_t x, struct timing_divisor by)
 }
 
 struct timing_slices { /* of L2: which one a line is in */
+    uint32_t chunk;    /* lines of a channel side by side: 2 to this power */
     struct timing_divisor channels, per_channel;
     bool hashed; /* as of the timing_machine */
 };
@@ -175,7 +176,8 @@ struct timing_inst {     /* an instruction, as far as each issue of it asks */
     uint32_t reg;        /* its place in reg_of: those read, then those written */
     uint16_t reads, all; /* with those written */
     uint8_t class, unit;
-    bool fence; /* the warp waits until all that it has stored is in L2 */
+    bool fence;  /* the warp waits until all that it has stored is in L2 */
+    bool floats; /* an atomic on floating-point numbers */
 };
 
 struct timing_code { /* the instructions of the trace */
@@ -252,6 +254,7 @@ struct timing { /* one run */
     double *units[TIMING_UNITS];    /* when each is free: by SM */
     struct timing_line *fetched;    /* lines of instructions that SMs have */
     uint32_t next_cta, age;         /* of the trace, the next to be placed; of the next warp */
+    double dispatcher;              /* when the GPU can start another CTA in place of one */
     /* which SM goes next */
     struct timing_sm_key *key;     /* a tree of the least, of equals the first: leaves are SMs */
     struct timing_choice *choices; /* by SM */
@@ -317,7 +320,7 @@ void timing_prepare_memory(struct timing *c, const struct timing_share *share, u
 struct timing_slices timing_slices_of(const struct timing_machine *m);
 static inline uint32_t timing_slice_of(const struct timing_slices *s, uint32_t line)
 {
-    const uint32_t chunk = line >> 1, per = s->per_channel.n;
+    const uint32_t chunk = line >> s->chunk, per = s->per_channel.n;
     if (!s->hashed) return chunk % s->channels.n * per + chunk / s->channels.n % per;
     return timing_remainder(timing_hash(chunk), s->channels) * per +
            timing_remainder(line, s->per_channel);

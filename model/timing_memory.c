@@ -11,8 +11,8 @@
  * bandwidth and queueing come out of the requests themselves. A DRAM bank serves requests for an open row before it
  * opens another one (FR-FCFS: Rixner et al., "Memory Access Scheduling", ISCA 2000).
  *
- * Slices and channels: on GPUs that hash addresses, a pair of lines (256 bytes) is in a slice by a hash of its
- * number; NVIDIA's function is not published, so the hash is a good one of no other meaning (timing_hash). */
+ * Slices and channels: on GPUs that hash addresses, some lines side by side are in a channel by a hash of their
+ * number, and in its slices in turn; NVIDIA's function is not published, so the hash is a good one of no other meaning (timing_hash). */
 #include "model/timing_internal.h"
 
 #include "emu/trace.h"
@@ -34,14 +34,17 @@ enum {
 
 struct timing_slices timing_slices_of(const struct timing_machine *m)
 {
-    return (struct timing_slices){timing_divisor(m->channels),
+    u32 chunk = 0;
+    while (chunk < 5 && 2u << chunk <= m->channel_lines) chunk++;
+    return (struct timing_slices){chunk, timing_divisor(m->channels),
                                   timing_divisor(m->slices / m->channels), m->hashed};
 }
 
 static u32 channel_of(const struct timing *c, u32 slice, u32 line)
 {
-    return c->mem.channels < c->m->channels ? timing_hash(line >> 1) % c->mem.channels
-                                            : slice / (c->m->slices / c->m->channels);
+    return c->mem.channels < c->m->channels
+               ? timing_hash(line >> c->mem.l2_map.chunk) % c->mem.channels
+               : slice / (c->m->slices / c->m->channels);
 }
 
 /* When the row of a line is open in its bank. A request that comes while others wait for the bank is served with
@@ -126,19 +129,34 @@ static void set_event(struct timing_event *e, u32 name, double when)
     *e = (struct timing_event){name + 1, when};
 }
 
-/* A request of an SM for sectors of a line: when the answer is back at the SM. `dram`: sectors that come from DRAM.
- * */
+/* What an atomic asks of the slice of one of its lines. */
+struct atomic {
+    u32 requests; /* sectors, and rounds of lanes that name one word beyond the first */
+    double busy;  /* the same as time: in requests on integers */
+    double lanes;
+};
+
+/* Rounds on one word of a floating-point type are longer; sectors of words that lanes have for themselves are not. */
+static struct atomic atomic_of(const struct timing_machine *m, u32 sectors, u32 rounds, bool floats,
+                               double lanes)
+{
+    const double integers = sectors + rounds - 1, each = floats ? m->atomic_float : 1;
+    return (struct atomic){sectors + rounds - 1, fmax(integers, rounds * each), lanes};
+}
+
+/* A request of an SM for sectors of a line: when the answer is back at the SM. `dram`: sectors that come from DRAM; `a`:
+ * of an atomic. */
 static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u32 sectors,
-                         u32 dram, u32 rounds, double lanes, bool answers, double now, u8 *part)
+                         u32 dram, const struct atomic *a, bool answers, double now, u8 *part)
 {
     const struct timing_machine *m = c->m;
     const u32 port = sm % c->mem.ports, slice = timing_slice_of(&c->mem.l2_map, n->line);
     const bool loads = timing_is_load(n);
-    const bool atomic = n->how == COUNT_ATOMIC;
-    const u32 requests = atomic ? rounds : sectors;
+    const u32 requests = a ? a->requests : sectors;
     const double sent = timing_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
-    double service = atomic ? requests * m->atomic_interval : sectors * m->l2_interval;
-    if (m->atomic_lanes > 0 && lanes / m->atomic_lanes > service) service = lanes / m->atomic_lanes;
+    double service = a ? a->busy * m->atomic_interval : sectors * m->l2_interval;
+    if (a && m->atomic_lanes > 0 && a->lanes / m->atomic_lanes > service)
+        service = a->lanes / m->atomic_lanes;
     service *= c->fold;
     const double begin = take_crowded(c, slice, n, take_slice(c, slice, n, sent, service), service);
     if (c->lapse) time_lapse_l2(c, slice, requests, dram, sent, begin);
@@ -152,10 +170,10 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
         there = fill->when;
         *part = TIMING_DRAM;
     }
-    if (atomic) there += m->atomic_latency * c->fold, *part = TIMING_ATOMIC;
+    if (a) there += m->atomic_latency * c->fold, *part = TIMING_ATOMIC;
     if (!answers) return there + m->l2_latency / 2 * c->fold;
     const double back = timing_reserve(&c->mem.port_in[port], there,
-                                       (atomic ? requests : sectors) * c->fold / m->port_sectors);
+                                       requests * c->fold / m->port_sectors);
     return back + m->l2_latency / 2 * c->fold;
 }
 
@@ -201,7 +219,7 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
     u32 want = n->sectors;
     *part = TIMING_L2;
     if (n->how == COUNT_LOAD_L2 || (!m->l1_global && !local))
-        return through_l2(c, sm, n, timing_popcount(want), n->from_dram, 1, 0, true, at, part) +
+        return through_l2(c, sm, n, timing_popcount(want), n->from_dram, NULL, true, at, part) +
                m->l1_latency * c->fold;
     if (m->l1_whole) want = 15;
     struct timing_line *l = l1_find(c, sm, n->line);
@@ -216,7 +234,7 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
         const u32 lacking = timing_popcount(lacks);
         u32 dram = n->from_dram;
         if (dram && m->l1_whole) dram = 4;
-        const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, 1, 0,
+        const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, NULL,
                                          true, at, part);
         if (l->tag != n->line) l->tag = n->line, l->sectors = 0, l->filled = 0;
         l->sectors |= (u8)lacks;
@@ -249,7 +267,7 @@ static double store_line(struct timing *c, u32 sm, const struct trace_line *n, d
             return at;
         }
     }
-    return through_l2(c, sm, n, timing_popcount(n->sectors), 0, 1, 0, false, at, &part);
+    return through_l2(c, sm, n, timing_popcount(n->sectors), 0, NULL, false, at, &part);
 }
 
 static void at_least(struct timing_access *a, double done, u8 part)
@@ -257,14 +275,14 @@ static void at_least(struct timing_access *a, double done, u8 part)
     if (done > a->done) a->done = done, a->part = part;
 }
 
-static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
-                          const struct trace_inst *i, u32 first, u32 size, double now,
-                          struct timing_access *a, double *stored)
+static void global_access(struct timing *c, u32 sm, const struct timing_warp *w, u32 inst,
+                          u32 first, u32 size, double now, struct timing_access *a, double *stored)
 {
     const struct timing_machine *m = c->m;
     const u32 count = TRACE_SIZE_N(size), rounds = TRACE_SIZE_ROUNDS(size);
     const struct trace_line *notes = count ? w->cta_trace->lines + first : NULL;
     const double lanes = (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
+    const struct trace_inst *i = &c->t->insts[inst];
     const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
     for (u32 k = 0; k < count; k++) {
         const struct trace_line *n = &notes[k];
@@ -272,10 +290,12 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
         const double need = (m->l1_whole ? 1 : sectors / m->l1_sectors) * c->fold;
         if (n->how == COUNT_ATOMIC) {
             u8 part = TIMING_ATOMIC;
-            const u32 all = sectors + (k == 0 ? rounds - 1 : 0);
+            const struct atomic atomic = atomic_of(m, sectors, k == 0 ? rounds : 1,
+                                                   c->code.insts[inst].floats, lanes);
+            const u32 all = atomic.requests;
             const double issue = m->atomic_issue * c->fold;
             const double at = timing_reserve(&c->mem.load_store[sm], now, all * issue);
-            const double done = through_l2(c, sm, n, sectors, n->from_dram, all, lanes, true, at,
+            const double done = through_l2(c, sm, n, sectors, n->from_dram, &atomic, true, at,
                                            &part) +
                                 (all - 1) * issue;
             at_least(a, done + m->l1_latency * c->fold, TIMING_ATOMIC);
@@ -328,7 +348,7 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
     if (c->hooks && (words[0] & 3) == TRACE_GLOBAL && c->hooks->access(c, w, inst, now, a)) return;
     const struct trace_inst *i = &c->t->insts[inst];
     double stored = 0;
-    global_access(c, w->sm, w, i, words[1], words[2], now, a, &stored);
+    global_access(c, w->sm, w, inst, words[1], words[2], now, a, &stored);
     if (stored > w->over) w->over = stored;
     if (w->holds) timing_lock_written(c, w, words, stored);
     if (!c->hooks && words[2] & TRACE_ELEMENTS && ptx_op_has(i->op, "cas"))

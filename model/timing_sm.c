@@ -174,13 +174,23 @@ void timing_place_cta(struct timing *c, u32 slot, double now, enum timing_part p
     }
 }
 
+/* The next CTA of an SM starts when the GPU has started those that came to their turn before. The SMs of the run have their
+ * part of what it can start. */
+static double next_cta_starts(struct timing *c, double ends)
+{
+    const double at = ends + c->m->cta_start;
+    const bool any = c->hooks || c->next_cta < c->t->cta_count;
+    if (c->m->cta_launch <= 0 || !any) return at;
+    return timing_reserve(&c->dispatcher, at, c->m->cta_launch * c->t->sms / c->sms);
+}
+
 /* The last warp of the CTA has ended: the slot gets the next CTA. */
 static void end_cta(struct timing *c, u32 slot)
 {
     const double ends = c->ctas[slot].ends;
     if (c->lapse) time_lapse_cta_end(c, slot, ends);
     if (ends > c->end) c->end = ends;
-    timing_place_cta(c, slot, ends + c->m->cta_start, TIMING_START);
+    timing_place_cta(c, slot, next_cta_starts(c, ends), TIMING_START);
 }
 
 static void leave(struct timing *c, struct timing_warp *w, double now)

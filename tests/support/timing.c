@@ -63,6 +63,8 @@ struct timing_machine machine_new(void)
                                .port_requests = 1,
                                .slices = 2,
                                .channels = 1,
+                               .channel_lines = 2,
+                               .atomic_float = 1,
                                .l2_latency = 100,
                                .l2_interval = 1,
                                .atomic_interval = 2,

@@ -1,0 +1,94 @@
+/* Single things that an H200 was measured to do, against estimates of the smallest kernel that does them: the rows of
+ * calibrate/data/h200-cycles.csv and h200.csv. */
+#include "tests/support/timed_kernel.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const double mhz = 1980;
+
+/* Microseconds of a launch of h200-cycles.csv, beyond those of a launch of one CTA that does nothing. */
+static double measured_us(const char *group, const char *name)
+{
+    char text[256], start[64];
+    double us = 0, empty = 0;
+    FILE *f = fopen("calibrate/data/h200-cycles.csv", "r");
+    cr_assert(f != NULL);
+    snprintf(start, sizeof start, "%s,%s,", group, name);
+    while (fgets(text, sizeof text, f)) {
+        double *to = strncmp(text, start, strlen(start)) == 0  ? &us
+                     : strncmp(text, "launch,1_cta,", 13) == 0 ? &empty
+                                                               : NULL;
+        const char *at = text;
+        for (int column = 0; to && column < 13; column++) at = strchr(at, ',') + 1;
+        if (to) *to = strtod(at, NULL);
+    }
+    (void)fclose(f);
+    cr_assert(us > empty && empty > 0, "%s,%s", group, name);
+    return us - empty;
+}
+
+static double times(double a, double b)
+{
+    return a > b ? a / b : b / a;
+}
+
+/* Each SM has room for more: it is the GPU that starts one CTA after another. */
+Test(measured_things, a_gpu_starts_one_cta_after_another)
+{
+    struct kernel k = kernel_new("ret;", emu_gpu_find("h200"));
+    const double narrow = measured_us("launch", "65536_ctas") * mhz,
+                 wide = measured_us("launch", "65536_ctas_256") * mhz,
+                 a = cycles(&k, 65536, 32, 0, 0), b = cycles(&k, 65536, 256, 0, 0),
+                 few = cycles(&k, 4096, 32, 0, 0);
+    cr_expect(times(a, narrow) <= 1.1, "of 32 threads %g cycles, measured %g", a, narrow);
+    cr_expect(times(b, wide) <= 1.1, "of 256 threads %g cycles, measured %g", b, wide);
+    /* All of 4,096 fit at once: 4,000 CTAs of `many_tiny_blocks` kept an SM active for 1,928 cycles. */
+    cr_expect(times(few, 1928) <= 1.5, "those that all fit %g cycles", few);
+    kernel_free(&k);
+}
+
+/* 16 of each thread, 32 rounds of a warp, 132 CTAs of 256. */
+static double on_one_word(const char *type, const char *value)
+{
+    char text[512];
+    snprintf(
+        text, sizeof text,
+        ".reg .u64 %%a; .reg .u32 %%i; .reg .pred %%p; ld.param.u64 %%a, [p]; mov.u32 %%i, 0; L:"
+        "red.global.add.%s [%%a], %s; red.global.add.%s [%%a], %s; red.global.add.%s [%%a], %s;"
+        "red.global.add.%s [%%a], %s; add.u32 %%i, %%i, 1; setp.lt.u32 %%p, %%i, 4; @%%p bra L;"
+        "ret;",
+        type, value, type, value, type, value, type, value);
+    struct kernel k = kernel_new(text, emu_gpu_find("h200"));
+    const double t = cycles(&k, 132, 256, 0, 0);
+    kernel_free(&k);
+    return t;
+}
+
+Test(measured_things, atomics_on_one_word_take_longer_on_floats)
+{
+    const double f32 = on_one_word("f32", "0f3f800000"),
+                 f64 = on_one_word("f64", "0d3ff0000000000000"),
+                 expect_f32 = measured_us("atomic_red_f32", "same_grid") * mhz,
+                 expect_f64 = measured_us("atomic_red_f64", "same_grid") * mhz;
+    cr_expect(times(f32, expect_f32) <= 1.1, "f32: %g cycles, measured %g", f32, expect_f32);
+    cr_expect(times(f64, expect_f64) <= 1.1, "f64: %g cycles, measured %g", f64, expect_f64);
+}
+
+/* 1,024 warps on 128 SMs each add to 32 random words of 256, 32 times, as `histogram_global` does (h200.csv); here words are
+ * those of a linear congruential generator. */
+Test(measured_things, a_kilobyte_of_words_is_in_two_slices)
+{
+    struct kernel k = kernel_new(
+        ".reg .u64 %a, %b; .reg .u32 %i, %x, %y; .reg .pred %p; ld.param.u64 %a, [p];"
+        "mov.u32 %x, %ctaid.x; mov.u32 %y, %tid.x; mad.lo.u32 %x, %x, 256, %y;"
+        "mad.lo.u32 %x, %x, 747796405, 1; mov.u32 %i, 0; L:"
+        "mad.lo.u32 %x, %x, 1664525, 1013904223; shr.u32 %y, %x, 24; mul.wide.u32 %b, %y, 4;"
+        "add.u64 %b, %b, %a; red.global.add.u32 [%b], 1;"
+        "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 32; @%p bra L; ret;",
+        emu_gpu_find("h200"));
+    const double measured = 497013, t = cycles(&k, 128, 256, 0, 0);
+    cr_expect(times(t, measured) <= 1.4, "%g cycles, measured %g", t, measured);
+    kernel_free(&k);
+}
