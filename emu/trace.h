@@ -140,7 +140,9 @@ struct trace_inst {              /* a PTX instruction */
     uint32_t reg, reads, writes; /* regs[reg ..]: those read, then those written */
     uint32_t place;              /* its number among emu_counts.instructions */
     bool dead_result;            /* an atomic whose result no instruction reads */
-    uint8_t pending;             /* cp.async.wait_group: groups that it does not wait for */
+    bool
+        combined; /* an atomic that machine code makes once for a warp (measure/trace_combined.h) */
+    uint8_t pending; /* cp.async.wait_group: groups that it does not wait for */
 };
 struct trace_block {
     uint32_t first, count; /* instructions */

@@ -57,7 +57,7 @@ static void put_code(struct buf *key, const struct emu_trace *t)
         const size_t regs = in->reads + in->writes; /* if there are none, there may be no list */
         if (regs) put(key, &t->regs[in->reg], regs * sizeof *t->regs);
         put_u64(key, (uint64_t)in->reads << 32 | in->writes);
-        put_u64(key, (uint64_t)in->pending << 1 | in->dead_result);
+        put_u64(key, (uint64_t)in->pending << 2 | (uint64_t)in->combined << 1 | in->dead_result);
     }
 }
 

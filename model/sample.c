@@ -41,6 +41,7 @@ struct load {         /* of the SMs that share a port */
 };
 
 struct loads {
+    const struct emu_trace *trace;
     struct load *of;  /* by SM modulo `total`; those with CTAs come first */
     u32 total, count; /* ports; of which SMs have CTAs */
     u32 sms, ctas;    /* of all */
@@ -65,7 +66,10 @@ static u32 asked_by(const struct trace_line *n)
 static void add_access(struct loads *l, struct load *own, const struct timing_machine *m,
                        const struct trace_cta *c, const u32 *word, u64 times)
 {
-    const u32 per = m->slices / m->channels, rounds = TRACE_SIZE_ROUNDS(word[2]);
+    const u32 per = m->slices / m->channels, inst = l->trace->site_inst[word[0] >> 2];
+    const bool combined = m->scheduled && inst < l->trace->inst_count &&
+                          l->trace->insts[inst].combined;
+    const u32 rounds = combined ? 1 : TRACE_SIZE_ROUNDS(word[2]);
     for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
         const struct trace_line *n = &c->lines[word[1] + i];
         const u64 asked = asked_by(n) * times, dram = n->from_dram * times;
@@ -139,7 +143,7 @@ static void add_cta(struct loads *l, const struct timing_machine *m, const struc
 static void loads_of(struct loads *l, const struct emu_trace *t, const struct timing_machine *m)
 {
     const u32 sms = t->sms ? t->sms : 1, total = (sms - 1) / m->port_sms + 1;
-    *l = (struct loads){.total = total, .slices = timing_slices_of(m)};
+    *l = (struct loads){.trace = t, .total = total, .slices = timing_slices_of(m)};
     l->of = timing_calloc(total, sizeof *l->of);
     l->loads = timing_calloc(m->slices, sizeof *l->loads);
     l->writes = timing_calloc(m->slices, sizeof *l->writes);

@@ -102,7 +102,8 @@ static void prepare_instructions(struct timing *c)
                                                 class,
                                                 unit_of_class[class],
                                                 is_fence(i->op),
-                                                is_on_floats(i->op)};
+                                                is_on_floats(i->op),
+                                                c->m->scheduled && !c->hooks && i->combined};
     }
 }
 

@@ -176,8 +176,9 @@ struct timing_inst {     /* an instruction, as far as each issue of it asks */
     uint32_t reg;        /* its place in reg_of: those read, then those written */
     uint16_t reads, all; /* with those written */
     uint8_t class, unit;
-    bool fence;  /* the warp waits until all that it has stored is in L2 */
-    bool floats; /* an atomic on floating-point numbers */
+    bool fence;    /* the warp waits until all that it has stored is in L2 */
+    bool floats;   /* an atomic on floating-point numbers */
+    bool combined; /* one lane makes the atomic for all */
 };
 
 struct timing_code { /* the instructions of the trace */

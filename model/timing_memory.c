@@ -275,13 +275,24 @@ static void at_least(struct timing_access *a, double done, u8 part)
     if (done > a->done) a->done = done, a->part = part;
 }
 
+/* From the answer to the lane that spoke for all until each of them has its own. */
+static double shared_out(const struct timing *c, u32 inst)
+{
+    const struct trace_inst *i = &c->t->insts[inst];
+    if (!c->code.insts[inst].combined || i->dead_result || !i->writes) return 0;
+    return c->m->latency[PTX_COST_SHUFFLE] * c->fold;
+}
+
 static void global_access(struct timing *c, u32 sm, const struct timing_warp *w, u32 inst,
                           u32 first, u32 size, double now, struct timing_access *a, double *stored)
 {
     const struct timing_machine *m = c->m;
-    const u32 count = TRACE_SIZE_N(size), rounds = TRACE_SIZE_ROUNDS(size);
+    const bool combined = c->code.insts[inst].combined;
+    const u32 count = TRACE_SIZE_N(size), rounds = combined ? 1 : TRACE_SIZE_ROUNDS(size);
     const struct trace_line *notes = count ? w->cta_trace->lines + first : NULL;
-    const double lanes = (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
+    const double lanes = combined
+                             ? 1
+                             : (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
     const struct trace_inst *i = &c->t->insts[inst];
     const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
     for (u32 k = 0; k < count; k++) {
@@ -298,7 +309,7 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
             const double done = through_l2(c, sm, n, sectors, n->from_dram, &atomic, true, at,
                                            &part) +
                                 (all - 1) * issue;
-            at_least(a, done + m->l1_latency * c->fold, TIMING_ATOMIC);
+            at_least(a, done + m->l1_latency * c->fold + shared_out(c, inst), TIMING_ATOMIC);
             if (done > *stored) *stored = done;
             continue;
         }
@@ -340,9 +351,11 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
 {
     const u32 *words = w->trace->words + w->at;
     if ((words[0] & 3) == TRACE_SHARED) {
-        const double passes = TRACE_SIZE_N(words[1]);
+        const bool combined = c->code.insts[inst].combined;
+        const double passes = combined ? 1 : TRACE_SIZE_N(words[1]);
         const double at = timing_reserve(&c->mem.load_store[w->sm], now, passes * c->fold);
-        at_least(a, at + (passes - 1 + c->m->shared_latency) * c->fold, TIMING_SHARED);
+        at_least(a, at + (passes - 1 + c->m->shared_latency) * c->fold + shared_out(c, inst),
+                 TIMING_SHARED);
         return;
     }
     if (c->hooks && (words[0] & 3) == TRACE_GLOBAL && c->hooks->access(c, w, inst, now, a)) return;

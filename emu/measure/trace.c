@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "emu/cta_arena.h"
+#include "emu/measure/trace_combined.h"
 #include "emu/measure/trace_turns.h"
 #include "emu/ops/exec.h"
 #include "ptx/flow.h"
@@ -246,6 +247,7 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
     struct arena *scratch = arena_new();
     const struct ptx_flow *f = ptx_flow_new(scratch, ptx_cfg_new(scratch, c->func));
     const struct ptx_body *body = c->func->body;
+    const bool *combined = trace_combined(scratch, f);
     size_t s = 0;
     for (u32 pc = 0; pc < p->place_count; pc++) {
         if (p->places[pc].code != c) continue;
@@ -260,6 +262,8 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
         i->reg = (u32)k->reg_count;
         i->reads = put_regs(k, f, (u32)s, PTX_USE_READ);
         i->writes = put_regs(k, f, (u32)s, PTX_USE_WRITE);
+        i->combined = combined && combined[s] &&
+                      (i->dead_result || !i->writes || ptx_op_has(i->op, "add"));
     }
     k->numbers += f->reg_count;
     k->polls |= ptx_polls(scratch, f);

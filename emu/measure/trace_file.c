@@ -78,7 +78,7 @@ static void put_inst(struct buf *b, struct ptx_isa *isa, const struct trace_inst
     put_number(b, i->reads);
     put_number(b, i->writes);
     put_number(b, i->place);
-    put_number(b, i->dead_result);
+    put_number(b, i->dead_result | (u32)i->combined << 1);
     put_number(b, i->pending);
 }
 
@@ -304,7 +304,8 @@ static bool get_inst(struct reader *r, struct ptx_isa *isa, struct trace_inst *i
     i->reads = get_below(c, UINT16_MAX);
     i->writes = get_below(c, UINT16_MAX);
     i->place = get_below(c, UINT32_MAX);
-    i->dead_result = get_below(c, 1);
+    const u32 flags = get_below(c, 3);
+    i->dead_result = flags & 1, i->combined = flags >> 1;
     i->pending = (u8)get_below(c, UINT8_MAX);
     return !c->bad;
 }

@@ -143,10 +143,11 @@ Test(imbalance, which_column_of_a_grid_is_long_makes_no_difference)
     }
 }
 
-/* Each thread of q adds 4 times to one word. A slice carries out one lane's addition after another. */
+/* Each thread of q counts 4 times on one word. A slice carries out one lane's step after another. (Of a warp's additions
+ * machine code makes one.) */
 static const char one_hot_word[] = ".reg .u64 %a; ld.param.u64 %a, [p];"
-                                   "red.global.add.u32 [%a], 1; red.global.add.u32 [%a], 1;"
-                                   "red.global.add.u32 [%a], 1; red.global.add.u32 [%a], 1; ret;";
+                                   "red.global.inc.u32 [%a], 9; red.global.inc.u32 [%a], 9;"
+                                   "red.global.inc.u32 [%a], 9; red.global.inc.u32 [%a], 9; ret;";
 
 Test(imbalance, a_hot_word_is_as_slow_in_a_large_grid)
 {

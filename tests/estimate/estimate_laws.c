@@ -291,14 +291,15 @@ Test(laws, launches_with_the_same_counts_take_the_same_time)
     kernel_free(&k);
 }
 
-/* As many atomics on one word, and on a line for each CTA: of the first each waits for the others. On an H200 the same
+/* As many atomics on one word, and on a line for each CTA: of the first each waits for the others. (What a warp adds to one
+ * word, machine code makes one atomic of.) On an H200 the same
  * kernels take 49 times as long (hot, word_1024_ctas and words_1024 of calibrate/data/h200-cycles.csv). */
 Test(laws, atomics_elsewhere_have_their_own_time)
 {
     struct kernel k = kernel_new(".reg .u64 %a, %b; .reg .u32 %c, %n, %i; .reg .pred %p;"
                                  "ld.param.u64 %a, [p]; ld.param.u32 %n, [q]; mov.u32 %i, 0;"
                                  "mov.u32 %c, %ctaid.x; mul.wide.u32 %b, %c, %n;"
-                                 "add.u64 %a, %a, %b; L: red.global.add.u32 [%a], 1;"
+                                 "add.u64 %a, %a, %b; L: red.global.inc.u32 [%a], 100;"
                                  "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 32; @%p bra L; ret;",
                                  emu_gpu_find("v100"));
     struct estimate_cache *all = estimate_cache_new();

@@ -92,3 +92,44 @@ Test(measured_things, a_kilobyte_of_words_is_in_two_slices)
     cr_expect(times(t, measured) <= 1.4, "%g cycles, measured %g", t, measured);
     kernel_free(&k);
 }
+
+/* ptxas makes one atomic of a warp's on one word: 1,048,576 threads append to one queue. Of `append` (h200.csv) 33,554,432
+ * threads take 1,602,000 cycles: half of them in each warp, 1.5 cycles a warp. One lane after the other, at 1.45 cycles for
+ * each, they would take 16 times as long. */
+Test(measured_things, a_warp_adds_to_one_word_once)
+{
+    struct kernel k = kernel_new(
+        ".reg .u64 %a, %b; .reg .u32 %i, %x, %y; ld.param.u64 %a, [p]; mov.u32 %x, %ctaid.x;"
+        "mov.u32 %y, %tid.x; mad.lo.u32 %x, %x, 256, %y; atom.global.add.u32 %i, [%a], 1;"
+        "mul.wide.u32 %b, %i, 4; add.u64 %b, %b, %a; st.global.u32 [%b+256], %x; ret;",
+        emu_gpu_find("h200"));
+    const double measured = 1602000.0 / 32, t = cycles(&k, 4096, 256, 0, 0);
+    cr_expect(times(t, measured) <= 1.25, "%g cycles, measured %g", t, measured);
+    kernel_free(&k);
+}
+
+/* Not of an address that lanes have computed for themselves, nor of operations for which the assembler has no sequence. */
+Test(measured_things, other_atomics_on_one_word_are_made_by_each_lane)
+{
+    static const char
+        *const each[] = {"red.global.add.u32 [%b], 1;",
+                         "atom.global.exch.b32 %y, [%a], %y; st.global.u32 [%a+256], %y;",
+                         "atom.global.max.u32 %y, [%a], %y; st.global.u32 [%a+256], %y;",
+                         "red.global.add.u64 [%a], %a;"},
+               *const once[] = {"red.global.max.u32 [%a], %y;", "red.global.add.u32 [%a], %y;",
+                                "red.global.add.u64 [%a], 1;"};
+    const double lanes = 132.0 * 256 * 1.45;
+    char text[512];
+    for (int k = 0; k < 7; k++) {
+        snprintf(
+            text, sizeof text,
+            ".reg .u64 %%a, %%b; .reg .u32 %%x, %%y; ld.param.u64 %%a, [p]; mov.u32 %%y, %%tid.x;"
+            "shr.u32 %%x, %%y, 10; mul.wide.u32 %%b, %%x, 4; add.u64 %%b, %%b, %%a; %s ret;",
+            k < 4 ? each[k] : once[k - 4]);
+        struct kernel x = kernel_new(text, emu_gpu_find("h200"));
+        const double t = cycles(&x, 132, 256, 0, 0);
+        if (k < 4) cr_expect(t >= lanes, "%s %g cycles, by lanes %g", each[k], t, lanes);
+        else cr_expect(t <= lanes / 8, "%s %g cycles, by lanes %g", once[k - 4], t, lanes);
+        kernel_free(&x);
+    }
+}

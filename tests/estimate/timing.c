@@ -345,13 +345,11 @@ static void sample_is_like_all(const char *gpu, const char *what, const char *bo
     struct device d = device_new(emu_ptx(".param .u64 p", body),
                                  (struct emu_config){.gpu = emu_gpu_find(gpu)});
     const struct emu_counts *c = counts_of(&d, grid, 256);
-    const uint32_t each = (grid + c->sms - 1) / c->sms, slots = c->occupancy.ctas,
-                   here = each < slots ? each : slots;
     struct timing_machine m;
     struct timing_result some, every;
     machine_of(c->gpu, &m);
-    timing_run(c->trace, &m, slots, machine_l1_bytes(c->gpu, here, 0), &every);
-    const double cycles = launch_cycles(c, &m, false, &some), want = every.cycles;
+    const double cycles = launch_cycles(c, &m, false, &some),
+                 want = launch_cycles(c, &m, true, &every);
     cr_expect(cycles > want / tolerance && cycles < want * tolerance, "%s on %s: %g for %g", what,
               gpu, cycles, want);
     cr_expect(some.instructions * 3 < every.instructions, "%s on %s", what, gpu);
