@@ -9,14 +9,15 @@
 
 /* What the rows of a launch have in common. */
 struct rows {
-    struct buf *out;
+    struct lapse_file *file;
+    struct buf *out; /* on its way to the file: 100 MB of rows must not lie in memory at once */
     const struct lapse_launch *of;
     struct buf start;  /* "run,gpu,order,launch,kernel," */
     uint64_t interval; /* cycles: a whole number */
 };
 
 /* "sm,3,1024," The longest row has LAPSE_SM_COLUMNS numbers and two more. */
-enum { MOST_ROW = (LAPSE_SM_COLUMNS + 8) * (LAPSE_TICKS_TEXT + 1) };
+enum { PIECE_BYTES = 1 << 16, MOST_ROW = (LAPSE_SM_COLUMNS + 8) * (LAPSE_TICKS_TEXT + 1) };
 static char *start_text(char *to, const struct rows *r, const char *kind, uint32_t index,
                         int64_t interval)
 {
@@ -35,6 +36,7 @@ static void put_row(const struct rows *r, char *row, char *end)
     *end++ = '\n';
     buf_add(r->out, r->start.data, r->start.size);
     buf_add(r->out, row, (size_t)(end - row));
+    if (r->out->size > PIECE_BYTES) lapse_file_add(r->file, r->out);
 }
 
 static void put_sm(const struct rows *r, uint32_t sm, int64_t interval, const uint64_t *numbers)
@@ -113,7 +115,7 @@ static void launch(void *self, const struct lapse_launch *l)
 {
     struct lapse_file *f = self;
     struct buf b = {0};
-    struct rows r = {.out = &b, .of = l, .interval = (uint64_t)l->lapse->interval};
+    struct rows r = {.file = f, .out = &b, .of = l, .interval = (uint64_t)l->lapse->interval};
     buf_printf(&r.start, "%u,%s,%s,%u,%s,", l->run->number, l->counts->gpu->name,
                l->run->order ? l->run->order : l->counts->order, l->number, l->counts->kernel);
     put_sms(&r);

@@ -38,9 +38,9 @@ static void halve(struct time_lapse *l)
     for (u32 i = 0; 2 * i < l->intervals; i++) {
         u64 *to = l->rows + i * l->width;
         const u64 *a = l->rows + 2 * (size_t)i * l->width, *b = a + l->width;
-        if (i) memcpy(to, a, l->width * sizeof *to);
         if (2 * i + 1 < l->intervals)
-            for (size_t k = 0; k < l->width; k++) to[k] += b[k];
+            for (size_t k = 0; k < l->width; k++) to[k] = a[k] + b[k];
+        else if (i) memcpy(to, a, l->width * sizeof *to);
     }
     l->intervals = (l->intervals + 1) / 2;
     l->interval *= 2;
