@@ -43,16 +43,23 @@ static bool is_wrong(struct run_options *o, struct piece at, const char *why)
 
 bool placement_report_read(struct placement_report *p, struct run_options *o)
 {
-    struct piece at = {0}, at_distribute = {0}, at_partitions = {0};
+    struct piece at = {0}, at_distribute = {0}, at_partitions = {0}, at_topology = {0};
     struct placement_options options = {.partitions = 4, .nearest = true};
     const char *map = value_of(o, OPTION_MEMORY_MAP, &at);
     const char *distribute = value_of(o, OPTION_DISTRIBUTE, &at_distribute);
     const char *partitions = value_of(o, OPTION_PARTITIONS, &at_partitions);
-    if (!map && (distribute || partitions))
-        return is_wrong(o, distribute ? at_distribute : at_partitions, "it needs --memory-map");
+    const char *topology = value_of(o, OPTION_TOPOLOGY, &at_topology);
+    if (!map && (distribute || partitions || topology))
+        return is_wrong(o,
+                        distribute   ? at_distribute
+                        : partitions ? at_partitions
+                                     : at_topology,
+                        "it needs --memory-map");
     if (!map) return true;
     const char *why = placement_read_map(map, &options);
     if (why) return is_wrong(o, at, why);
+    why = topology ? placement_read_topology(topology, &options) : NULL;
+    if (why) return is_wrong(o, at_topology, why);
     if (distribute && strcmp(distribute, "nearest") != 0 && strcmp(distribute, "round-robin") != 0)
         return is_wrong(o, at_distribute, "--distribute is nearest or round-robin");
     options.nearest = !distribute || strcmp(distribute, "nearest") == 0;
@@ -64,6 +71,7 @@ bool placement_report_read(struct placement_report *p, struct run_options *o)
     *p = (struct placement_report){.placement = placement_new(&options),
                                    .watch = {.self = p, .before = before},
                                    .map = map,
+                                   .topology = topology,
                                    .distribute = options.nearest ? "nearest" : "round-robin",
                                    .partitions = (unsigned long)n};
     return true;
@@ -75,6 +83,26 @@ void placement_report_free(struct placement_report *p)
     free((void *)p->list);
 }
 
+/* Over all sectors. */
+static double mean_hops(const struct placement_counts *c)
+{
+    uint64_t sum = 0, all = 0;
+    for (uint64_t h = 0; h < PLACEMENT_HOPS; h++) sum += h * c->hops[h], all += c->hops[h];
+    return all ? (double)sum / (double)all : 0;
+}
+
+static void print_hops(const struct placement_report *p, const struct placement_counts *c)
+{
+    const char *before = "";
+    printf("%s, %.3f hops in the mean; sectors by hops: ", p->topology, mean_hops(c));
+    for (int h = 0; h < PLACEMENT_HOPS; h++)
+        if (c->hops[h]) {
+            printf("%s%d: %" PRIu64, before, h, c->hops[h]);
+            before = ", ";
+        }
+    printf("%s\n", *before ? "" : "none");
+}
+
 void placement_report_print(const struct placement_report *p)
 {
     if (!p || !p->placement) return;
@@ -83,6 +111,7 @@ void placement_report_print(const struct placement_report *p)
     printf("%lu partitions, %s, CTAs %s: %" PRIu64 " sectors local, %" PRIu64 " remote (%.2f %%)\n",
            p->partitions, p->map, p->distribute, c->local, c->remote,
            all ? 100 * (double)c->remote / (double)all : 0);
+    if (p->topology) print_hops(p, c);
     if (c->left_out)
         printf("%" PRIu64 " sectors of launches with too many CTAs are left out\n", c->left_out);
 }
@@ -91,8 +120,18 @@ json_t *placement_report_json(const struct placement_report *p)
 {
     if (!p || !p->placement) return NULL;
     const struct placement_counts *c = placement_counts(p->placement);
-    return json_pack("{ss, ss, si, so, so, so}", "memory_map", p->map, "distribute", p->distribute,
-                     "partitions", (int)p->partitions, "local_sectors", json_count(c->local),
-                     "remote_sectors", json_count(c->remote), "left_out_sectors",
-                     json_count(c->left_out));
+    json_t *o = json_pack("{ss, ss, si, so, so, so}", "memory_map", p->map, "distribute",
+                          p->distribute, "partitions", (int)p->partitions, "local_sectors",
+                          json_count(c->local), "remote_sectors", json_count(c->remote),
+                          "left_out_sectors", json_count(c->left_out));
+    if (!p->topology) return o;
+    int most = 0;
+    for (int h = 0; h < PLACEMENT_HOPS; h++)
+        if (c->hops[h]) most = h;
+    json_t *hops = json_array();
+    for (int h = 0; h <= most; h++) json_array_append_new(hops, json_count(c->hops[h]));
+    json_object_set_new(o, "topology", json_string(p->topology));
+    json_object_set_new(o, "sectors_by_hops", hops);
+    json_object_set_new(o, "mean_hops", json_real(mean_hops(c)));
+    return o;
 }

@@ -15,7 +15,7 @@ struct placement_report { /* zeros: nothing is counted */
     struct placement *placement;
     struct device_watch watch; /* for the launches */
     const struct emu_observer **list;
-    const char *map, *distribute;
+    const char *map, *distribute, *topology; /* topology: NULL: none was given */
     unsigned long partitions;
 };
 

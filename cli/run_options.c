@@ -113,6 +113,14 @@ const struct command_option run_options_table[] = {
      .id = OPTION_PARTITIONS,
      .targets = TARGET_KERNELS,
      .one_run = true},
+    {.name = "topology",
+     .argument = "crossbar|mesh|htree",
+     .help =
+         "With --memory-map: count hops between the partition of a CTA and that of a sector: one in a crossbar, steps in "
+         "a square mesh, edges of a tree with four branches at each node.",
+     .id = OPTION_TOPOLOGY,
+     .targets = TARGET_KERNELS,
+     .one_run = true},
     {.section = "The launch of a kernel file",
      .name = "kernel",
      .argument = "NAME",

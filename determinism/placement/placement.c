@@ -54,6 +54,33 @@ const char *placement_read_map(const char *text, struct placement_options *out)
     return "a memory map is interleave:BYTES, block or blockcyclic:BYTES";
 }
 
+/* ---- the network ------------------------------------------------------------------------------------------ */
+
+const char *placement_read_topology(const char *text, struct placement_options *out)
+{
+    static const char *const names[] = {
+        [PLACEMENT_CROSSBAR] = "crossbar", [PLACEMENT_MESH] = "mesh", [PLACEMENT_HTREE] = "htree"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            out->topology = (enum placement_topology)i;
+            return NULL;
+        }
+    return "a topology is crossbar, mesh or htree";
+}
+
+uint32_t placement_hops(const struct placement_options *o, uint32_t from, uint32_t to)
+{
+    uint32_t width = 1, hops = 0;
+    if (o->topology == PLACEMENT_CROSSBAR) return from != to;
+    if (o->topology == PLACEMENT_HTREE) {
+        for (; from != to; from /= 4, to /= 4) hops += 2;
+        return hops;
+    }
+    while (width * width < o->partitions) width++;
+    const uint32_t x = from % width, y = from / width, to_x = to % width, to_y = to / width;
+    return (x > to_x ? x - to_x : to_x - x) + (y > to_y ? y - to_y : to_y - y);
+}
+
 /* ---- where an address is --------------------------------------------------------------------------------- */
 
 /* Finds the allocation. false: there is none. */
@@ -140,6 +167,8 @@ static void placement_on_end(void *self)
             all += of[k];
             if (p->options.nearest && of[k] > of[home]) home = k;
         }
+        for (uint32_t k = 0; k < n; k++)
+            p->counts.hops[placement_hops(&p->options, home, k)] += of[k];
         p->counts.local += of[home];
         p->counts.remote += all - of[home];
     }

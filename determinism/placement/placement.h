@@ -22,6 +22,14 @@ enum placement_map {                       /* which partition holds an address *
                      PLACEMENT_BLOCK_CYCLIC, /* each allocation in grains, dealt in turn */
 };
 
+enum placement_topology {                     /* of the network between partitions */
+                          PLACEMENT_CROSSBAR, /* one hop from each to each */
+                          /* Rows of ceil(sqrt(partitions)) partitions, one after the other: hops are steps to a neighbour. */
+                          PLACEMENT_MESH,
+                          /* A tree with four branches at each node, partitions at its leaves: one hop for each edge. */
+                          PLACEMENT_HTREE,
+};
+
 struct placement_options {
     enum placement_map map;
     uint64_t grain;      /* bytes; of BLOCK: not used */
@@ -29,15 +37,22 @@ struct placement_options {
     /* A CTA runs in the partition that holds most of the sectors that it accesses, the lowest of several. false: in
      * partition `CTA modulo partitions`. */
     bool nearest;
+    enum placement_topology topology;
 };
-enum { PLACEMENT_MOST = 1024 };
+enum { PLACEMENT_MOST = 1024, PLACEMENT_HOPS = 63 /* of a mesh of 32 x 32: at most 62 */ };
 
 /* Reads "interleave:256", "block", "blockcyclic:64K". NULL, or what is wrong with it. */
 const char *placement_read_map(const char *text, struct placement_options *out);
+/* Likewise "crossbar", "mesh", "htree". */
+const char *placement_read_topology(const char *text, struct placement_options *out);
+/* From one partition to another. */
+uint32_t placement_hops(const struct placement_options *o, uint32_t from, uint32_t to);
 
 struct placement_counts {
     uint64_t local, remote; /* sectors, of all launches that have ended */
-    uint64_t left_out;      /* of launches with too many CTAs to count */
+    uint64_t
+        hops[PLACEMENT_HOPS]; /* these by hops from the CTA to the partition; hops[0] is local */
+    uint64_t left_out;        /* of launches with too many CTAs to count */
 };
 
 struct emu;

@@ -23,11 +23,12 @@ static void before(void *self, const char *kernel, struct emu_launch *l)
     l->observer_count = 1;
 }
 
-static struct placement_counts run(const char *workload, const char *map, uint32_t partitions,
-                                   bool nearest)
+static struct placement_counts run_in(const char *workload, const char *map, uint32_t partitions,
+                                      bool nearest, const char *topology)
 {
     struct placement_options o = {.partitions = partitions, .nearest = nearest};
     const char *wrong = placement_read_map(map, &o);
+    if (!wrong) wrong = placement_read_topology(topology, &o);
     cr_assert(!wrong, "%s: %s", map, wrong);
     struct watched w = {.placement = placement_new(&o)};
     cuda_device_configure(&(struct emu_config){.threads = 1});
@@ -40,6 +41,12 @@ static struct placement_counts run(const char *workload, const char *map, uint32
     cuda_device_reset();
     placement_free(w.placement);
     return c;
+}
+
+static struct placement_counts run(const char *workload, const char *map, uint32_t partitions,
+                                   bool nearest)
+{
+    return run_in(workload, map, partitions, nearest, "crossbar");
 }
 
 /* 2 launches over 2^18 floats of x (read) and y (read and written): 3 * 2^18 / 8 sectors each. */
@@ -80,6 +87,47 @@ Test(placement, saxpy_in_blocks_with_ctas_in_turn)
     /* Dealt in the grains that a CTA covers, CTAs in turn are local again. */
     const struct placement_counts d = run("saxpy", "blockcyclic:1K", 4, false);
     cr_expect_eq(d.remote, 0);
+}
+
+/* By hand: partitions of 4 x 4 are x = p mod 4, y = p / 4; of 5 partitions the rows have 3. Leaves 0-3 have one node, 0-15 the next. */
+Test(placement, hops_of_topologies)
+{
+    static const struct {
+        enum placement_topology topology;
+        uint32_t partitions, from, to, hops;
+    } cases[] = {{PLACEMENT_CROSSBAR, 16, 3, 3, 0}, {PLACEMENT_CROSSBAR, 16, 3, 12, 1},
+                 {PLACEMENT_MESH, 16, 3, 12, 6},    {PLACEMENT_MESH, 16, 5, 5, 0},
+                 {PLACEMENT_MESH, 16, 5, 6, 1},     {PLACEMENT_MESH, 16, 5, 9, 1},
+                 {PLACEMENT_MESH, 5, 2, 3, 3},      {PLACEMENT_MESH, 1024, 0, 1023, 62},
+                 {PLACEMENT_HTREE, 16, 0, 3, 2},    {PLACEMENT_HTREE, 16, 3, 4, 4},
+                 {PLACEMENT_HTREE, 64, 15, 16, 6},  {PLACEMENT_HTREE, 64, 20, 20, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct placement_options o = {.partitions = cases[i].partitions,
+                                            .topology = cases[i].topology};
+        cr_expect_eq(placement_hops(&o, cases[i].from, cases[i].to), cases[i].hops, "%zu", i);
+        cr_expect_eq(placement_hops(&o, cases[i].to, cases[i].from), cases[i].hops, "%zu", i);
+    }
+}
+
+/* Each CTA of SAXPY has as many sectors in each of 4 or 16 partitions, and is in the first. In a mesh of 4 x 4 there are 1, 2, 3,
+ * 4, 3, 2, 1 partitions 0 to 6 steps from a corner. */
+Test(placement, saxpy_by_hops)
+{
+    static const struct {
+        const char *map, *topology;
+        uint32_t partitions, share[7];
+    } cases[] = {{"interleave:256", "crossbar", 4, {1, 3}},
+                 {"interleave:256", "mesh", 4, {1, 2, 1}},
+                 {"interleave:64", "mesh", 16, {1, 2, 3, 4, 3, 2, 1}},
+                 {"interleave:64", "htree", 16, {1, 0, 3, 0, 12}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct placement_counts c = run_in("saxpy", cases[i].map, cases[i].partitions, true,
+                                                 cases[i].topology);
+        cr_expect_eq(c.hops[0], c.local);
+        for (size_t h = 0; h < 7; h++)
+            cr_expect_eq(c.hops[h] * cases[i].partitions, (uint64_t)SAXPY * cases[i].share[h],
+                         "%zu: %zu hops: %lu", i, h, (unsigned long)c.hops[h]);
+    }
 }
 
 Test(placement, maps_that_are_none)
