@@ -17,6 +17,10 @@ CUresult cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
                            CU_MEMHOSTALLOC_WRITECOMBINED;
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && (!pointer || flags & ~known)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && !size) { /* unlike cuMemAlloc, it may be of none */
+        *pointer = NULL;
+        return driver_end(CUDA_SUCCESS);
+    }
     if (r == CUDA_SUCCESS)
         r = allocation_new(c, ALLOCATION_PINNED, size, NULL, CALL_MEM_HOST_ALLOC, &a);
     if (r != CUDA_SUCCESS) return driver_end(r);

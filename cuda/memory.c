@@ -362,7 +362,8 @@ static CUresult pointer_attribute(void *value, CUpointer_attribute attribute, CU
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: *(size_t *)value = a->size; break;
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: *(CUdeviceptr *)value = a->address; break;
     case CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID: *(unsigned long long *)value = a->serial; break;
-    default: return CUDA_ERROR_NOT_SUPPORTED;
+    default: /* 5: the tokens of GPUDirect peers; of other numbers there is no attribute */
+        return (int)attribute == 5 ? CUDA_ERROR_NOT_SUPPORTED : CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;
 }

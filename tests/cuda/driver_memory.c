@@ -537,6 +537,14 @@ Test(driver, pointer_attributes, .init = driver_load_kernels, .fini = driver_res
     IS(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p),
        CUDA_ERROR_INVALID_VALUE);
     IS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, 1), CUDA_ERROR_INVALID_VALUE);
+    IS(cuPointerGetAttribute(&type, (CUpointer_attribute)12345, p), CUDA_ERROR_INVALID_VALUE);
+    IS(cuPointerGetAttribute(&type, (CUpointer_attribute)0, p), CUDA_ERROR_INVALID_VALUE);
+    host = &type;
+    OK(cuMemHostAlloc((void **)&host, 0, 0));
+    cr_expect_null(host);
+    host = &type;
+    OK(cuMemAllocHost((void **)&host, 0));
+    cr_expect_null(host);
     CUpointer_attribute a[] = {CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
                                CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
     OK(cuPointerGetAttributes(3, a, (void *[]){&start_of, &size, &managed}, p + 10));
