@@ -22,7 +22,7 @@
  * grow with the number of instructions, so a trace grows with their logarithm and has samples of all
  * phases of a warp (Wunderlich et al., "SMARTS", ISCA 2003, sample in the same way). All warps have
  * their windows at the same numbers of instructions. Barriers are sampled by their number, so all
- * warps of a CTA have the same ones. Under an order, traces end after the first instructions. */
+ * warps of a CTA have the same ones. Under an order: no windows, 32 times as many instructions. */
 #ifndef HEDDLE_EMU_TRACE_H
 #define HEDDLE_EMU_TRACE_H
 

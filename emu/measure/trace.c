@@ -19,16 +19,18 @@ enum {
     ROUNDS = 3,             /* of full occupancy that are traced at least */
     INSTRUCTIONS = 1 << 20, /* warp instructions that are traced at most, about */
     LEAST = 512,            /* of a warp, however many there are */
+    /* Under an order there are no windows, and what comes last matters: a kernel may make all its atomics at its end. */
+    ORDER_WHOLE = 1 << 16,        /* as WHOLE */
+    ORDER_INSTRUCTIONS = 1 << 25, /* as INSTRUCTIONS */
 };
 
 void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine *m)
 {
-    const u64 warps = (u64)m->cta_count * m->warps_per_cta;
-    *t = (struct trace){.arena = a,
-                        .sms_traced = m->sms,
-                        .ctas_traced = m->cta_count,
-                        .windows = !m->launch->order};
-    if (warps > WHOLE) {
+    const bool order = m->launch->order;
+    const u64 warps = (u64)m->cta_count * m->warps_per_cta, whole = order ? ORDER_WHOLE : WHOLE;
+    *t = (struct trace){
+        .arena = a, .sms_traced = m->sms, .ctas_traced = m->cta_count, .windows = !order};
+    if (warps > whole) {
         const u64 sms = (u64)m->sms * WARPS / warps;
         t->sms_traced = sms ? (u32)sms : 1;
         const u64 rounds = (u64)m->slots_per_sm * ROUNDS,
@@ -37,7 +39,7 @@ void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine
         if (last < m->cta_count) t->ctas_traced = (u32)last;
     }
     const u64 traced = (u64)t->ctas_traced * m->warps_per_cta * t->sms_traced / m->sms + 1,
-              most = INSTRUCTIONS / traced;
+              most = (order ? ORDER_INSTRUCTIONS : INSTRUCTIONS) / traced;
     t->most = most > LEAST ? (u32)most : LEAST;
 }
 

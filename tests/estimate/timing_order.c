@@ -367,6 +367,29 @@ Test(timing_dab, what_comes_too_early_may_wait_in_l2)
     }
 }
 
+/* Of 2,048 warps of 3,000 instructions, and of 5,120 warps. */
+Test(timing_dab, atomics_at_the_end_of_long_warps_and_of_large_grids_are_flushed)
+{
+    const char *body = ELEMENT LOOP(1000,
+                                    "add.u32 %r2, %r2, 1;") "red.global.add.u32 [%b], 1; ret;",
+               *brief = ELEMENT "red.global.add.u32 [%b], 1; ret;";
+    struct timing_machine m = machine_new();
+    m.sms = 2, m.schedulers = 4; /* as the device has */
+    for (int u = 0; u < TIMING_UNITS; u++) m.units[u] = 4;
+    struct ordered l = launch("dab", body, m.sms, 128, 512);
+    struct timing_order c;
+    struct timing_result t;
+    cr_assert(timing_order_of(l.counts, &c));
+    timing_run_launch(l.counts->trace, &m, &c, NULL, l.counts->occupancy.ctas, 16384, &t);
+    cr_expect(
+        eq(u64, t.flushes, counted(&l, "dab.flushes.full") + counted(&l, "dab.flushes.exit")));
+    cr_expect(gt(dbl, t.part[TIMING_FLUSH], 0));
+    ordered_free(&l);
+    l = launch("dab", brief, m.sms, 320, 512);
+    cr_expect(eq(u32, l.counts->trace->cta_count, 320));
+    ordered_free(&l);
+}
+
 Test(timing_dab, there_are_as_many_flushes_as_the_order_had)
 {
     const char *body = ELEMENT LOOP(16,
