@@ -1,6 +1,6 @@
 # Completion of heddle's commands and options for bash.
 # Made by 'make man' from the tables of the commands (cli/, session/settings.def).
-_heddle_gpus="a100 b200 c2050 gtx1080 gtx480 gtx680 gv100 h100 h200 k40 p100 quadrofx5800 rtx2060 rtx2080ti rtx3070 rtx4090 titanv titanx v100"
+_heddle_gpus="a100 b200 c2050 gtx1080 gtx480 gtx480_thesis gtx680 gv100 h100 h200 k40 p100 quadrofx5800 rtx2060 rtx2080ti rtx3070 rtx4090 titanv titanx v100"
 _heddle_orders="native random gpudet dab"
 _heddle_workloads="aes aes_columns append bank barnes_hut betweenness bfs_fixed bfs_parent bfs_racy bfs_sparse blur_texture centrality cloth cloth_opt conv_filter conv_gradient coulomb euler hash_chain hash_probe histogram_global histogram_shared hotspot index_add libor litmus_block litmus_grid mandelbrot nbody order_exchange order_mixed pagerank pathfinder racey_global racey_lanes racey_shared racey_warps reduce_atomic reduce_shared reduce_shuffle saxpy scan_blocks scan_lookback scatter_last segment_sum sgemm_16 sgemm_32 sgemm_naive spmv_scalar spmv_vector srad stencil_2d stencil_3d stencil_flags sum_atomic sum_lock sum_lock_backoff sum_lock_test sum_tree ticket transpose_naive transpose_padded transpose_tiled"
 _heddle_words() # [the first word of a command]

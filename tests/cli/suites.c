@@ -73,7 +73,9 @@ Test(suites, named_inputs_pass, .timeout = 300)
                  {"bfs_sparse", "edges=3000"},
                  {"bfs_sparse", "graph=2:edges=41000"},
                  {"conv_filter", "images=2"},
-                 {"conv_filter", "cnv4_1:images=2"}};
+                 {"conv_filter", "cnv4_1:images=2"},
+                 {"aes_columns", "blocks=16448"},
+                 {"coulomb", "ispass"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct suite_workload *w = suite_find(cases[i].workload);
         struct suite_options o = {.size = SUITE_SMALL, .seed = 3};

@@ -4,6 +4,8 @@
 #include "base/diag.h"
 #include "model/config.h"
 #include "model/gpgpusim.h"
+#include "model/machine.h"
+#include "model/timing.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
@@ -242,6 +244,24 @@ Test(gpus, the_gtx480_of_the_thesis_agrees_with_gpgpusim)
                   "%s.%s", config_keys[common[i]].section, config_keys[common[i]].key);
     }
     arena_free(a);
+}
+
+/* gtx480_thesis is gtx480 but for what table 5.2 says otherwise; its schedulers are "Loose Round Robin". */
+Test(gpus, the_thesis_has_less_shared_memory_and_other_schedulers)
+{
+    const struct emu_gpu *g = emu_gpu_find("gtx480_thesis"), *hardware = emu_gpu_find("gtx480");
+    struct timing_machine m, greedy;
+    cr_assert(g && hardware);
+    for (int k = 0; k < CONFIG_KEYS; k++) {
+        const bool differs = k == CONFIG_shared || k == CONFIG_shared_cta || k == CONFIG_l1 ||
+                             k == CONFIG_unified;
+        cr_expect((config_get(g, k) == config_get(hardware, k)) == !differs, "%s.%s",
+                  config_keys[k].section, config_keys[k].key);
+    }
+    cr_expect(g->shared == 16 << 10 && g->shared_cta == 16 << 10 && g->l1 == 48 << 10);
+    cr_assert(machine_of(g, &m) && machine_of(hardware, &greedy));
+    cr_expect(!m.oldest && greedy.oldest);
+    cr_expect(m.l2_latency == greedy.l2_latency && m.dram_interval == greedy.dram_interval);
 }
 
 Test(gpus, broken_gpgpusim_files_are_refused_with_place_and_reason)
