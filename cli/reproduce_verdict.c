@@ -46,6 +46,9 @@ double reproduce_ratio(const struct reproduce_claim *c, double ours)
     return ours / nearest_bound(c, ours);
 }
 
+/* A ratio that differs by less than this from 1 is printed as 1: neither a gain nor a loss. */
+static const double no_difference = 0.0005;
+
 enum reproduce_verdict reproduce_verdict(const struct reproduce_claim *c, double ours)
 {
     const bool is_range = c->least < c->most;
@@ -55,7 +58,8 @@ enum reproduce_verdict reproduce_verdict(const struct reproduce_claim *c, double
     const double paper = nearest_bound(c, ours);
     if (c->kind == REPRODUCE_COUNT)
         return fabs(ours - paper) <= c->tolerance * fabs(paper) ? VERDICT_YES : VERDICT_NO;
-    if ((c->least > 1 && ours < 1) || (c->most < 1 && ours > 1)) return VERDICT_SIGN;
+    if ((c->least > 1 && ours < 1 - no_difference) || (c->most < 1 && ours > 1 + no_difference))
+        return VERDICT_SIGN;
     if (is_range) return VERDICT_NO;
     return fabs(ours - paper) <= c->tolerance * fabs(paper - 1) ? VERDICT_YES : VERDICT_NO;
 }

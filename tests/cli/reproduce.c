@@ -58,10 +58,10 @@ Test(reproduce, verdicts_compare_the_overhead_and_its_sign, .timeout = 120)
         {"near", "yes"}, /* overheads of 0.20 and 0.25 */
         {"far", "no"},   /* 0.20 and 0.27: more than a third */
         {"third", "no"}, /* 1.06 is within a third of 1.20, its overhead is not */
-        {"wrong-way", "sign"}, {"inside", "yes"},   {"outside", "no"},  {"below", "yes"},
-        {"above", "no"},       {"gain", "yes"},     {"lost", "sign"},   {"count", "yes"},
-        {"miscount", "no"},    {"same", "yes"},     {"not-same", "no"}, {"no-gain", "sign"},
-        {"at-bound", "no"},    {"no-loss", "sign"},
+        {"wrong-way", "sign"}, {"inside", "yes"},   {"outside", "no"},   {"below", "yes"},
+        {"above", "no"},       {"gain", "yes"},     {"lost", "sign"},    {"count", "yes"},
+        {"miscount", "no"},    {"same", "yes"},     {"not-same", "no"},  {"no-gain", "sign"},
+        {"at-bound", "no"},    {"no-loss", "sign"}, {"no-effect", "no"}, {"slight-loss", "sign"},
     };
     command_write(
         "list.yaml", HEAD
@@ -74,10 +74,12 @@ Test(reproduce, verdicts_compare_the_overhead_and_its_sign, .timeout = 120)
                         CLAIM("lost", "0.8", "ratio", "1.1") CLAIM("count", "100", "count", "109")
                             CLAIM("miscount", "100", "count", "111")
                                 CLAIM("same", "1", "exact", "2 > 1")
-                                    CLAIM("not-same", "1", "exact", "2 < 1")
-                                        CLAIM("no-gain", ">1", "ratio", "0.9")
-                                            CLAIM("at-bound", ">1", "ratio", "1")
-                                                CLAIM("no-loss", "<1", "ratio", "1.02"));
+                                    CLAIM("not-same", "1", "exact", "2 < 1") CLAIM("no-gain", ">1",
+                                                                                   "ratio", "0.9")
+                                        CLAIM("at-bound", ">1", "ratio", "1") CLAIM("no-loss", "<1",
+                                                                                    "ratio", "1.02")
+                                            CLAIM("no-effect", ">1.01", "ratio", "0.9997")
+                                                CLAIM("slight-loss", ">1.01", "ratio", "0.999"));
     struct buf out = {0};
     cr_assert_eq(run("--items list.yaml -o out --quiet", &out), 0, "%s", out.data);
     char *csv = file_text("out/claims.csv");
