@@ -256,7 +256,7 @@ const struct emu_uop *emu_op_call_runtime(struct emu_group *g, const struct emu_
 {
     const struct call_desc *d = in->ext;
     if (!emu_notify_single_warp(g, in)) return NULL;
-    if (g->worker->machine->watched &&
+    if (g->worker->machine->steps.watched &&
         !emu_notify_sync(g, in, &(struct emu_sync){.kind = EMU_SYNC_RUNTIME}))
         return NULL;
     for (u32 w = 0; w < g->warps; w++)

@@ -35,11 +35,11 @@ u64 launch_heap_alloc(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
 {
     const struct emu_machine *m = g->worker->machine;
     char at[TEXT], by[TEXT];
-    if (!size || size > m->heap_size || *m->heap_used > m->heap_size - size) return 0;
+    if (!size || size > m->heap.size || *m->heap.used > m->heap.size - size) return 0;
     name_place(m, in->pc, at);
     name_thread(g, w, lane, by);
     u64 a = mem_alloc_heap(m->mem, size, at, by);
-    if (a) *m->heap_used += size;
+    if (a) *m->heap.used += size;
     return a;
 }
 
@@ -53,7 +53,7 @@ static bool refuse(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lan
     u32 cta[3], thread[3];
     snprintf(what, sizeof what, "free of 0x%llx, which %s", (unsigned long long)address,
              twice ? "is free already" : "malloc did not give");
-    if (!m->survives_bad_frees) {
+    if (!m->heap.survives_bad_frees) {
         emu_raise(g, in, kind, w, lane, address, 0, "%s", what);
         return false;
     }
@@ -71,7 +71,7 @@ bool launch_heap_free(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
     name_place(m, in->pc, at);
     name_thread(g, w, lane, by);
     snprintf(whole, sizeof whole, "free at %s by %s", at, by);
-    *m->heap_used -= b->size;
+    *m->heap.used -= b->size;
     memset(g->worker->bounds, 0, m->program->site_count * sizeof *g->worker->bounds);
     return mem_release_by(m->mem, address, whole);
 }

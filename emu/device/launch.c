@@ -211,7 +211,7 @@ static const struct emu_report *set_clusters(struct emu *e, struct emu_machine *
 static const struct emu_report *check_order(struct emu *e, const struct emu_machine *m)
 {
     const struct emu_order *o = m->launch->order;
-    if (o && o->stack_only && m->its) return refuse(e, EMU_STACK_ONLY, o->name);
+    if (o && o->stack_only && m->threads.its) return refuse(e, EMU_STACK_ONLY, o->name);
     if (o && m->cluster_size > m->slots_per_sm * m->sms)
         return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m->cluster_size,
                       m->slots_per_sm * m->sms);
@@ -307,39 +307,39 @@ static const struct emu_report *launch_grid(struct emu *e, struct emu_kernel *k,
     const u64 shared = own_shared(program, l->shared);
     const struct emu_report *refused = check_sizes(e, k, l, &info, shared, &threads, &ctas);
     if (refused) return refused;
-    struct emu_machine m = {.emu = e,
-                            .check = &tree->check,
-                            .grids = &tree->grids,
-                            .loaded = k->image,
-                            .deadline = tree->deadline,
-                            .spent = tree->warp_instructions,
-                            .program = program,
-                            .launch = l,
-                            .mem = e->mem,
-                            .cta_arena = e->cta_arena,
-                            .image = k->image->image,
-                            .params_size = l->params_size,
-                            .threads_per_cta = (u32)threads,
-                            .warps_per_cta = (u32)(threads + LANES - 1) / LANES,
-                            .cta_count = (u32)ctas,
-                            .shared_size = with_reserved(program, (u32)shared),
-                            .shared_own = (u32)shared,
-                            .grid_id = ++e->grids,
-                            .sms = e->sms,
-                            .heap_used = &e->heap_used,
-                            .heap_size = e->config.heap ? e->config.heap : DEFAULT_HEAP,
-                            .survives_bad_frees = (e->config.checks & EMU_CHECK_MEMORY) != 0,
-                            .its = its,
-                            .yields = program->yields && !stack_only,
-                            .watched = watched,
-                            .blind = ignore_data(l),
-                            .issues = l->order ? emu_launch_step(l, its) == EMU_STEP_INSTRUCTION
-                                               : lowering & LOWER_ISSUES,
-                            .step = (u8)emu_launch_step(l, its),
-                            .wants = wants,
-                            .counting = e->handlers.counting};
-    m.group_warps = l->order || !m.blind || lowering & LOWER_ISSUES || m.its || program->launches ||
-                            program->has_files
+    struct emu_machine m = {
+        .emu = e,
+        .check = &tree->check,
+        .grids = &tree->grids,
+        .loaded = k->image,
+        .deadline = tree->deadline,
+        .spent = tree->warp_instructions,
+        .program = program,
+        .launch = l,
+        .mem = e->mem,
+        .cta_arena = e->cta_arena,
+        .image = k->image->image,
+        .params_size = l->params_size,
+        .threads_per_cta = (u32)threads,
+        .warps_per_cta = (u32)(threads + LANES - 1) / LANES,
+        .cta_count = (u32)ctas,
+        .shared_size = with_reserved(program, (u32)shared),
+        .shared_own = (u32)shared,
+        .grid_id = ++e->grids,
+        .sms = e->sms,
+        .heap = {.used = &e->heap_used,
+                 .size = e->config.heap ? e->config.heap : DEFAULT_HEAP,
+                 .survives_bad_frees = (e->config.checks & EMU_CHECK_MEMORY) != 0},
+        .threads = {.its = its, .yields = program->yields && !stack_only},
+        .steps = {.watched = watched,
+                  .blind = ignore_data(l),
+                  .issues = l->order ? emu_launch_step(l, its) == EMU_STEP_INSTRUCTION
+                                     : lowering & LOWER_ISSUES,
+                  .step = (u8)emu_launch_step(l, its),
+                  .wants = wants},
+        .counting = e->handlers.counting};
+    m.group_warps = l->order || !m.steps.blind || lowering & LOWER_ISSUES || m.threads.its ||
+                            program->launches || program->has_files
                         ? 1
                         : e->config.group_warps;
     if ((refused = set_clusters(e, &m, &info))) return refused;
@@ -404,7 +404,7 @@ void emu_machine_identity(struct emu_machine *m, struct emu_identity *out)
                                  .sms = m->sms,
                                  .slots = m->sms * m->slots_per_sm,
                                  .cooperative = l->cooperative,
-                                 .its = m->its,
+                                 .its = m->threads.its,
                                  .program = start,
                                  .params = digest_of(start, l->params, l->params_size),
                                  .memory = emu_digest(m->emu)};
@@ -437,7 +437,7 @@ const char *grids_check(const struct emu_machine *m, struct emu_kernel *k, const
     struct emu_kernel_info info;
     *error = 0;
     const struct emu_program *p = emu_kernel_program(
-        k, emu_kernel_lowering(m->launch, m->wants, m->its));
+        k, emu_kernel_lowering(m->launch, m->steps.wants, m->threads.its));
     if (!p || !emu_kernel_info(k, &info)) return k->failed;
     if (k->params.size > GRIDS_PARAMS) return "a kernel with more than 4096 bytes of parameters";
     bool ok = true;

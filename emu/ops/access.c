@@ -154,12 +154,13 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
         return true;
     }
     case PTX_SPACE_LOCAL: {
-        u64 limit = g->top_local + g->code->frame.local, dynamic = m->program->deepest.local + 16u;
+        u64 limit = g->files.top_local + g->code->frame.local,
+            dynamic = m->program->deepest.local + 16u;
         if (m->program->uses_alloca && offset >= dynamic && offset - dynamic < DYNAMIC_LOCAL)
             limit = dynamic + DYNAMIC_LOCAL;
         if (offset > limit || limit - offset < size)
             return fault_out_of_bounds(g, in, w, lane, space, offset, size, write, limit, r);
-        r->host = g->bundle_local;
+        r->host = g->files.bundle_local;
         return true;
     }
     case PTX_SPACE_PARAM:
@@ -193,7 +194,7 @@ u8 *emu_lane_host(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
 /* Bytes of a lane's .local memory: word i of all lanes side by side. */
 static u8 *local_byte(const struct emu_group *g, u32 w, u32 lane, u64 offset)
 {
-    return g->bundle_local + ((offset / 4) * ROW + w * LANES + lane) * 4 + offset % 4;
+    return g->files.bundle_local + ((offset / 4) * ROW + w * LANES + lane) * 4 + offset % 4;
 }
 
 static bool lane_read(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
@@ -241,7 +242,7 @@ const struct emu_uop *emu_op_local_address(struct emu_group *g, const struct emu
 {
     for (u32 w = 0; w < g->warps; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1)
-            emu_put(g, in->x, in->d, w, (u32)__builtin_ctz(m), in->bits + g->top_local);
+            emu_put(g, in->x, in->d, w, (u32)__builtin_ctz(m), in->bits + g->files.top_local);
     return in + 1;
 }
 
@@ -273,11 +274,12 @@ static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
 {
     const struct emu_machine *m = g->worker->machine;
     const struct mem_desc *v = in->ext;
-    if (m->step != EMU_STEP_EVENT) return true;
+    if (m->steps.step != EMU_STEP_EVENT) return true;
     const bool strong = v->flags & EMU_RELAXED,
                any = v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_GENERIC,
                shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER;
-    const bool weak_is_asked = (any && m->wants & want) || (shared && m->wants & EMU_WANT_SHARED);
+    const bool weak_is_asked = (any && m->steps.wants & want) ||
+                               (shared && m->steps.wants & EMU_WANT_SHARED);
     if (strong ? !any && !shared : !weak_is_asked) return true;
     return emu_notify_step(g, in);
 }
@@ -286,7 +288,7 @@ static bool turn(struct emu_group *g, const struct emu_uop *in, unsigned want)
 static bool find_bound(struct emu_group *g, const struct emu_uop *in, u32 w, u64 first, bool write)
 {
     const struct mem_desc *v = in->ext;
-    if (!g->worker->machine->blind || !g->exec[w]) return false;
+    if (!g->worker->machine->steps.blind || !g->exec[w]) return false;
     return (v->space == PTX_SPACE_GLOBAL || v->space == PTX_SPACE_CONST ||
             (v->space == PTX_SPACE_GENERIC && first >= MEM_GLOBAL)) &&
            emu_find_bound(g, in, first, write, &g->worker->bounds[in->site]);
@@ -306,7 +308,7 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w,
     const struct mem_desc *v = in->ext;
     const struct lane_address from = address_of(in);
     const struct emu_machine *m = g->worker->machine;
-    if (!m->blind || !g->exec[w]) return false;
+    if (!m->steps.blind || !g->exec[w]) return false;
     const u32 space = m->counting->find_lanes(g, &from, w, (u32)v->width * v->count,
                                               &g->worker->bounds[in->site], lanes);
     if (space == PTX_SPACE_GENERIC) return false;
@@ -476,8 +478,8 @@ static bool tell_of_late(struct emu_group *g, const struct emu_uop *in, struct e
     if (*verdict != EMU_LATER) return true;
     const struct mem_desc *const v = in->ext;
     set_pending(g, v, a->address);
-    if (g->burst > v->late_steps)
-        g->burst = v->late_steps; /* others go on before it is carried out */
+    if (g->turn.burst > v->late_steps)
+        g->turn.burst = v->late_steps; /* others go on before it is carried out */
     return true;
 }
 
@@ -551,12 +553,12 @@ const struct emu_uop *emu_op_ld_watched(struct emu_group *g, const struct emu_uo
     u8 data[LANES * 64];
     struct emu_access a;
     enum emu_verdict verdict;
-    if (g->notified) {
-        g->notified = false;
+    if (g->turn.notified) {
+        g->turn.notified = false;
         return v->plain(g, in);
     }
     if (!turn(g, in, EMU_WANT_LOADS)) return NULL;
-    if (g->asked) return emu_notify_retry(g, in, EMU_LOAD, v->flags, v->plain);
+    if (g->turn.asked) return emu_notify_retry(g, in, EMU_LOAD, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_LOAD);
     if (v->may_be_late) set_pending(g, v, NULL);
     if (v->pending_count && !load_overlapped(g, in)) return NULL;
@@ -612,7 +614,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     struct emu_access a;
     enum emu_verdict verdict;
     if (!turn(g, in, EMU_WANT_STORES)) return NULL;
-    if (g->asked) return emu_notify_retry(g, in, EMU_STORE, v->flags, v->plain);
+    if (g->turn.asked) return emu_notify_retry(g, in, EMU_STORE, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in, EMU_STORE);
     if (v->pending_count && !load_overlapped(g, in)) return NULL;
     if (!found(g, in, EMU_STORE, 0, &lanes, &a)) return store_lanes(g, in);
@@ -678,7 +680,7 @@ static u32 *taken_by(const struct emu_group *g, u32 w, u32 lane)
 
 void emu_stack_enter(struct emu_group *g)
 {
-    const u32 word = g->top_local + g->code->stack_word;
+    const u32 word = g->files.top_local + g->code->stack_word;
     for (u32 w = 0; w < g->warps; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1) {
             u32 l = (u32)__builtin_ctz(m);
@@ -688,7 +690,7 @@ void emu_stack_enter(struct emu_group *g)
 
 void emu_stack_leave(struct emu_group *g, const u32 mask[GROUP])
 {
-    const u32 word = g->top_local + g->code->stack_word;
+    const u32 word = g->files.top_local + g->code->stack_word;
     for (u32 w = 0; w < g->warps; w++)
         for (u32 m = mask[w]; m; m &= m - 1) {
             u32 l = (u32)__builtin_ctz(m);

@@ -132,7 +132,7 @@ u32 mbarrier_pending(u64 state)
 
 static bool watched(const struct emu_group *g)
 {
-    return g->worker->machine->watched;
+    return g->worker->machine->steps.watched;
 }
 
 /* Tells observers what a lane has done with an mbarrier, which was `before`. */

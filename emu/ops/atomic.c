@@ -180,7 +180,7 @@ void atomic_reduce(struct emu_group *g, const struct emu_uop *in, bool global, u
     if (!global) {
         fn(host, operand, comparand, NULL);
     } else if (atomic_commutes(op, type) && !g->worker->machine->program->mixes) {
-        if (!g->worker->machine->parallel) fn(host, operand, comparand, NULL);
+        if (!g->worker->machine->threads.parallel) fn(host, operand, comparand, NULL);
         else atomic_reduce_now(host, op, type, operand);
     } else {
         u8 packed[32];
@@ -268,13 +268,13 @@ static u8 *find(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, 
 /* Whether reductions that commute need no care, and the others; with an order nothing waits for its CTA's turn. */
 static inline bool goes_at_once(const struct emu_machine *m, bool commutes)
 {
-    return m->launch->order || (commutes && !m->parallel && !m->program->mixes);
+    return m->launch->order || (commutes && !m->threads.parallel && !m->program->mixes);
 }
 
 /* Whether those that commute go to memory while other host threads are at it. */
 static inline bool meets_others(const struct emu_machine *m)
 {
-    return m->parallel && !m->program->mixes;
+    return m->threads.parallel && !m->program->mixes;
 }
 
 /* What may keep reductions of so many lanes; NULL: they go to memory at once. */
@@ -446,7 +446,7 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, struct e
 {
     const struct atomic_desc *const v = in->ext;
     const struct emu_machine *m = g->worker->machine;
-    if (!m->blind || v->count > 1 || !g->exec[w]) return false;
+    if (!m->steps.blind || v->count > 1 || !g->exec[w]) return false;
     if (tells_data(g, v) && m->launch->order) return false;
     const u32 space = m->counting->find_lanes(g, &v->at, w, v->width, &g->worker->bounds[in->site],
                                               lanes);
@@ -512,7 +512,7 @@ static bool is_wanted(const struct atomic_desc *v)
 /* The order may look at operands. */
 static bool is_looked_at(const struct emu_machine *m, const struct atomic_desc *v)
 {
-    return m->launch->order && !(m->wants & EMU_BRIEF_RETRIES && is_wanted(v));
+    return m->launch->order && !(m->steps.wants & EMU_BRIEF_RETRIES && is_wanted(v));
 }
 
 /* All of a group's warps, where observers alone take part. */
@@ -592,7 +592,7 @@ static bool atom_read_lanes(struct emu_group *g, const struct emu_uop *in,
         const u8 *p = emu_lane_host(g, in, 0, l, v->at.space, at, size, true);
         if (!p) return false;
         o->global = atomic_is_global(g, v->at.space, at);
-        if (o->global && g->worker->machine->blind)
+        if (o->global && g->worker->machine->steps.blind)
             emu_find_bound(g, in, at, true, &g->worker->bounds[in->site]);
         if (v->count > 1 && !o->global) {
             emu_raise(g, in, EMU_WRONG_SPACE, 0, l, at, size,
@@ -643,9 +643,9 @@ const struct emu_uop *emu_op_atom_watched(struct emu_group *g, const struct emu_
     struct atomic_operands o;
     struct emu_access a;
     if (!emu_notify_step(g, in)) return NULL;
-    if (g->asked) return emu_notify_retry(g, in, EMU_ATOMIC, v->flags, v->plain);
+    if (g->turn.asked) return emu_notify_retry(g, in, EMU_ATOMIC, v->flags, v->plain);
     if (g->warps > 1) return tell_group(g, in);
-    if (m->wants & EMU_SKIP_COMMUTING_SHARED && v->at.space == PTX_SPACE_SHARED &&
+    if (m->steps.wants & EMU_SKIP_COMMUTING_SHARED && v->at.space == PTX_SPACE_SHARED &&
         m->program->shared_commutes)
         return v->plain(g, in);
     if (found(g, in, 0, &o.lanes, &a)) return atom_watched_at_once(g, in, &o, &a);

@@ -310,6 +310,37 @@ struct
     u64 visits, left; /* blocks since the attempt began, and until another state is taken */
 };
 
+struct emu_group_turn { /* emu/sched/ordered.c and what it asks; a launch with an order alone */
+    u32 burst; /* steps that it may still take before the order is asked again: INSTRUCTION, TOLD */
+    u32 tries; /* how often it has waited in vain since it last did something */
+    u32 queue_at;  /* place in a queue of emu/sched/ordered.c */
+    u8 queue;      /* which; 0: none */
+    bool asleep;   /* the order has put it to sleep */
+    bool notified; /* the order, of the load at `pc`: EMU_SLEEP_ONCE */
+    bool asked;    /* the order has heard of the access at `pc`: EMU_BRIEF_RETRIES */
+};
+struct emu_group_polling {       /* emu/progress/busy_wait.c */
+    struct busy_wait *busy_wait; /* the recorded iteration of a polling loop; NULL: none yet */
+    bool known;                  /* it stands before the access, and its rows are as recorded */
+    u8 record_delay;    /* how often the warp must come back before the next is recorded, */
+    u8 record_failures; /* after so many failures */
+    bool returned;      /* it has just come back to the access */
+};
+struct emu_group_aside { /* emu/sched/frames.h */
+    u8 *at;              /* where the rows are that it needs, */
+    u64 rows;            /* these, while another warp has its own */
+    u32 size;            /* bytes that there is room for */
+};
+struct emu_group_files {                               /* of registers, and .local memory */
+    u8 *bundle16, *bundle32, *bundle64, *bundle_local; /* their beginnings, as r16 is */
+    u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
+};
+struct emu_group_stays {      /* emu/sched/yield.c: lanes that wait */
+    const struct emu_uop *at; /* where, at the last look, */
+    u32 mask;                 /* which (of its first warp that has such lanes), */
+    u32 count;                /* and at how many looks in succession */
+};
+
 struct emu_group {
     /* hot: what every handler reads */
     _Alignas(64) u8 *r16; /* frame pointers, at the columns of the first warp */
@@ -328,16 +359,10 @@ struct emu_group {
     const struct emu_uop *pc;
     const struct emu_code *code;
     u64 instructions; /* warp instructions so far: the clock */
-    u64 issued; /* with an order or observers: where machine->issues; else see `instructions` */
-    u32 state;  /* enum emu_state */
-    u32 first;  /* number of its first warp in the CTA */
-    u32 burst; /* steps that it may still take before the order is asked again: INSTRUCTION, TOLD */
-    u32 tries; /* how often it has waited in vain since it last did something */
-    u32 queue_at;    /* place in a queue of emu/sched/ordered.c */
-    u8 queue;        /* which; 0: none */
-    bool asleep;     /* the order has put it to sleep */
-    bool notified;   /* the order, of the load at `pc`: EMU_SLEEP_ONCE */
-    bool asked;      /* the order has heard of the access at `pc`: EMU_BRIEF_RETRIES */
+    u64 issued; /* with an order or observers: where the machine's steps.issues; else see `instructions` */
+    u32 state; /* enum emu_state */
+    u32 first; /* number of its first warp in the CTA */
+    struct emu_group_turn turn;
     bool time_is_up; /* of the mbarrier.try_wait that it waits at */
     /* Independent thread scheduling (emu/sched/its.c): a warp may be several contexts, each with lanes of its own and a
      * stack of its own; they share the rows. */
@@ -345,27 +370,17 @@ struct emu_group {
         shares_warp; /* other contexts have lanes of this warp, or had: rows are never stored whole */
     struct emu_entry *stack;
     u32 depth, stack_cap;
-    u8 *aside;      /* emu/sched/frames.h: where the rows are that it needs, */
-    u64 aside_rows; /* these, while another warp has */
-    u32 aside_size; /* bytes that there is room for */
-    u32 frame;      /* whose rows are where its own belong: frames.owner */
-    /* emu/progress/busy_wait.c: the recorded iteration of a polling loop, NULL: none yet; how often the warp must come back
-     * before the next is recorded, after so many failures; whether it has just come back. */
-    struct busy_wait *busy_wait;
-    bool busy_wait_known; /* it stands before the access, and its rows are as recorded */
-    u8 record_delay, record_failures;
-    bool returned_to_access;
+    struct emu_group_aside aside;
+    u32 frame; /* whose rows are where its own belong: frames.owner */
+    struct emu_group_polling polling;
     /* less hot */
     u8 *local;   /* .local frame of the function: word i of lane l is u32 at (i * ROW + l) * 4 */
     u32 barrier; /* GROUP_BARRIER: which */
-    u32 guard_saved[GROUP];                            /* exec outside a guarded instruction */
-    u8 *bundle16, *bundle32, *bundle64, *bundle_local; /* the files' beginnings, as r16 is */
-    u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
+    u32 guard_saved[GROUP]; /* exec outside a guarded instruction */
+    struct emu_group_files files;
     u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
     u32 meeting_exec; /* its own lanes, while it carries out an instruction for several contexts */
-    const struct emu_uop *stays_at; /* emu/sched/yield.c: where lanes waited at the last look, */
-    u32 stays_mask;                 /* which (of its first warp that has such lanes), */
-    u32 stays_count;                /* and at how many looks in succession */
+    struct emu_group_stays stays;
     struct livelock_probe probe;
     u64 clock_at;  /* what its clocks show while they stand */
     u32 lane[ROW]; /* exec as 0 or ~0, by lane; valid if !full */
@@ -434,6 +449,25 @@ struct emu_worker { /* a host thread of a launch, and what it counts */
 struct launch_phases;
 struct trace_cta;
 struct trace;
+struct emu_machine_heap { /* of the guest's malloc */
+    u64 *used;            /* bytes that it gave and that are not free again, */
+    u64 size;             /* of so many */
+    bool survives_bad_frees;
+};
+struct emu_machine_steps {          /* what order and observers are asked about, and when */
+    bool watched;                   /* an order or observers take part */
+    bool blind;                     /* no observer looks at data */
+    bool issues;                    /* each instruction is a step of its own: emu_op_issue */
+    u8 step;                        /* enum emu_step: what the order's bursts are counted in */
+    unsigned wants;                 /* enum emu_want: of the order */
+    const struct emu_access *asked; /* what the order is being asked about; NULL: nothing */
+};
+struct emu_machine_threads {
+    bool its;      /* independent thread scheduling, */
+    bool yields;   /* or for CTAs whose running lanes only wait: emu/sched/yield.c */
+    bool parallel; /* several host threads run CTAs */
+};
+
 struct emu_machine { /* a launch */
     struct emu *emu;
     const struct emu_program *program;
@@ -454,18 +488,10 @@ struct emu_machine { /* a launch */
     u32 slots_per_sm;  /* CTAs that an SM has room for */
     u32 schedulers;    /* of an SM */
     bool narrow_banks; /* shared memory has 16, and serves a half-warp at once */
-    u64 *heap_used;    /* bytes that the guest's malloc gave and that are not free again, */
-    u64 heap_size;     /* of so many */
-    bool survives_bad_frees;
     bool explicit_cluster;
-    bool watched;   /* an order or observers take part */
-    bool blind;     /* no observer looks at data */
-    bool issues;    /* each instruction is a step of its own: emu_op_issue */
-    u8 step;        /* enum emu_step: what the order's bursts are counted in */
-    unsigned wants; /* enum emu_want: of the order */
-    bool its;       /* independent thread scheduling, */
-    bool yields;    /* or for CTAs whose running lanes only wait: emu/sched/yield.c */
-    bool parallel;  /* several host threads run CTAs */
+    struct emu_machine_heap heap;
+    struct emu_machine_steps steps;
+    struct emu_machine_threads threads;
     const struct emu_counting *counting;
     struct cta_arena *cta_arena; /* of the device: emu/cta_arena.h */
     struct caches *caches;       /* NULL: not asked for */
@@ -479,9 +505,8 @@ struct emu_machine { /* a launch */
     struct ordered *ordered;               /* emu/sched/ordered.c's own; NULL: no order */
     struct deferred_replay
         *replay; /* emu/speculate/deferred.c's own; NULL: the order hears of warps that run */
-    const struct emu_access *asked; /* what the order is being asked about; NULL: nothing */
-    struct trace *trace;            /* trace.h; NULL: not asked for */
-    struct launch_phases *phases;   /* emu/measure/phases.c's own; NULL: not asked for */
+    struct trace *trace;          /* trace.h; NULL: not asked for */
+    struct launch_phases *phases; /* emu/measure/phases.c's own; NULL: not asked for */
 };
 
 /* ---- for handlers --------------------------------------------------------------------------------- */

@@ -175,7 +175,7 @@ static bool move_rows(struct emu_group *g, const struct emu_uop *in, u32 w, bool
     addresses(g, d, w, at);
     if (!rows_shared(g, in, w, at, mask)) return false;
     count(g, in, w, at, mask, ROW_BYTES, write);
-    if (g->worker->machine->watched) {
+    if (g->worker->machine->steps.watched) {
         u8 data[LANES][64];
         for (u32 l = 0; l < LANES; l++) memcpy(data[l], &v[l / 8][l % 8 * 4], ROW_BYTES);
         if (!watched(g, in, at, mask, ROW_BYTES, write, data)) return false;
@@ -384,7 +384,7 @@ static bool move_together(struct emu_group *g, const struct emu_uop *in, u32 w, 
     line_addresses(d, a, stride, at);
     thirty_seconds(d, at, of);
     count(g, in, w, of, ~0u, part, write);
-    if (!g->worker->machine->watched) {
+    if (!g->worker->machine->steps.watched) {
         u32 mask = d->lines == LANES ? ~0u : (1u << d->lines) - 1;
         if (!find_host(g, in, w, mask, &first, at, bytes, write, host)) return false;
         move_all(d, write, words, host);
@@ -410,7 +410,8 @@ static bool move_at_once(struct emu_group *g, const struct emu_uop *in, u32 w, b
     u64 own[LANES], at[LANES], other = 0;
     u32 stride[LANES];
     u8 *host[LANES];
-    if (d->form == MATRIX_PIECES || g->exec[w] != ~0u || g->worker->machine->watched) return false;
+    if (d->form == MATRIX_PIECES || g->exec[w] != ~0u || g->worker->machine->steps.watched)
+        return false;
     addresses(g, d, w, own);
     strides(g, d, w, stride);
     for (int l = 1; l < LANES; l++) other |= (own[l] ^ own[0]) | (stride[l] ^ stride[0]);
@@ -454,7 +455,7 @@ static bool move_warp(struct emu_group *g, const struct emu_uop *in, u32 w, bool
                 memcpy(data[l], (u8 *)&words[r][l] + e * d->piece, d->piece);
             }
             count(g, in, w, at, exec, d->piece, write);
-            if (g->worker->machine->watched) {
+            if (g->worker->machine->steps.watched) {
                 if (!watched(g, in, at, exec, d->piece, write, data)) return false;
             } else {
                 if (!find_host(g, in, w, exec, NULL, at, d->piece, write, host)) return false;

@@ -505,13 +505,13 @@ static void move_quads(struct emu_group *g, const struct mem_desc *v, u32 w, enu
 static inline bool one_offset(const struct emu_group *g, const u64 *at, u32 m, u32 size, u32 align,
                               u64 *offset)
 {
-    u64 a = at[__builtin_ctz(m)], differ = 0, limit = g->top_local + g->code->frame.local;
+    u64 a = at[__builtin_ctz(m)], differ = 0, limit = g->files.top_local + g->code->frame.local;
     LANE_LOOP for (int l = 0; l < LANES; l++) differ |= (at[l] ^ a) & -(u64)(m >> l & 1);
     *offset = a;
     return !differ && !(a & (align - 1)) && a <= limit && limit - a >= size;
 }
 
-#define LOCAL_ROW(offset) ((u32 *)(void *)g->bundle_local + (offset) / 4 * ROW + w * LANES)
+#define LOCAL_ROW(offset) ((u32 *)(void *)g->files.bundle_local + (offset) / 4 * ROW + w * LANES)
 
 #define LOAD_LOCAL(name, E, D, S)                                                                  \
     OP(ldv_local_##name)                                                                           \

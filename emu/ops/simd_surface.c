@@ -17,7 +17,7 @@ enum surface_whole REACH_SURFACE(struct emu_group *g, const struct emu_uop *in, 
     const u64 own = handle[first];
     u64 differs = 0;
     u32 on[LANES], bad = 0;
-    if (g->worker->machine->watched) return SURFACE_WHOLE_APART;
+    if (g->worker->machine->steps.watched) return SURFACE_WHOLE_APART;
     LANE_LOOP for (u32 l = 0; l < LANES; l++) on[l] = -(exec >> l & 1);
     LANE_LOOP for (u32 l = 0; l < LANES; l++) differs |= (handle[l] ^ own) & (u64)(i64)(i32)on[l];
     if (differs) return SURFACE_WHOLE_APART;

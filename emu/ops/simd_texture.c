@@ -452,7 +452,7 @@ OP(fetch_texels)
 {
     const struct texture_op *v = in->ext;
     const struct emu_machine *m = g->worker->machine;
-    const bool observed = m->watched && m->launch->observer_count;
+    const bool observed = m->steps.watched && m->launch->observer_count;
     struct texture_object o = {0};
     struct fetch f = {.texture = NULL};
     for (u32 w = 0; w < g->warps; w++) {

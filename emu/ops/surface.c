@@ -135,7 +135,7 @@ static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, 
 {
     const struct texture_op *v = in->ext;
     *verdict = EMU_PROCEED;
-    if (!g->worker->machine->watched) return true;
+    if (!g->worker->machine->steps.watched) return true;
     u64 at[LANES] = {0};
     u8 bytes[LANES * 64] = {0};
     at[l] = address;

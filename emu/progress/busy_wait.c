@@ -73,9 +73,9 @@ static bool applies(const struct host_worker *h)
 {
     const struct emu_machine *m = h->ctx->m;
     const struct emu_program *p = m->program;
-    return m->wants & EMU_BRIEF_RETRIES && m->step == EMU_STEP_EVENT && !m->its && !m->yields &&
-           !m->launch->observer_count && !h->ctx->config->count && p->code_count == 1 &&
-           !p->codes[0]->reads_undefined;
+    return m->steps.wants & EMU_BRIEF_RETRIES && m->steps.step == EMU_STEP_EVENT &&
+           !m->threads.its && !m->threads.yields && !m->launch->observer_count &&
+           !h->ctx->config->count && p->code_count == 1 && !p->codes[0]->reads_undefined;
 }
 
 /* A load, or an atomic whose result is read, of a word for each lane that fills an element of a row. */
@@ -101,14 +101,14 @@ static bool describe(const struct emu_uop *in, struct lane_address *at, struct r
 
 static void stopped(struct emu_group *g, const struct emu_uop *from)
 {
-    g->returned_to_access = g->asleep && g->pc == from &&
-                            (from->id == UOP_atom_watched || from->id == UOP_ld_watched);
-    if (g->returned_to_access && g->record_delay) g->record_delay--;
+    g->polling.returned = g->turn.asleep && g->pc == from &&
+                          (from->id == UOP_atom_watched || from->id == UOP_ld_watched);
+    if (g->polling.returned && g->polling.record_delay) g->polling.record_delay--;
 }
 
 static bool should_record(const struct emu_group *g)
 {
-    return !g->record_delay;
+    return !g->polling.record_delay;
 }
 
 static bool is_row(const struct row *r, u32 at, u32 bytes)
@@ -300,14 +300,14 @@ static void write_down(struct writer *w)
     for (u32 i = 0; i < w->s.count && !w->s.unequal; i++)
         w->s.value[i] = value_at(w->s.at[i], w->s.width);
     for (u32 i = 0; i < w->s.count; i++) w->s.low[i] = (u32)w->s.value[i];
-    if (!g->busy_wait)
-        g->busy_wait = (struct busy_wait *)(void *)cta_arena_take(g->worker->machine->cta_arena,
-                                                                  sizeof *g->busy_wait)
-                           .at;
-    w->s.asks = !g->asleep;
-    *g->busy_wait = w->s;
-    g->busy_wait_known = true;
-    g->record_failures = 0;
+    if (!g->polling.busy_wait)
+        g->polling.busy_wait = (struct busy_wait *)(void *)cta_arena_take(
+                                   g->worker->machine->cta_arena, sizeof *g->polling.busy_wait)
+                                   .at;
+    w->s.asks = !g->turn.asleep;
+    *g->polling.busy_wait = w->s;
+    g->polling.known = true;
+    g->polling.record_failures = 0;
 }
 
 static bool record(struct emu_group *g)
@@ -327,13 +327,13 @@ static bool record(struct emu_group *g)
     w.s.instructions = (u32)(g->instructions - before);
     w.s.thread_instructions = (u32)(g->worker->thread_instructions - threads);
     if (in) in = in->run(g, in);
-    if (round && !in && g->pc == w.from && (g->asleep || g->state == GROUP_READY)) {
+    if (round && !in && g->pc == w.from && (g->turn.asleep || g->state == GROUP_READY)) {
         write_down(&w);
         return true;
     }
     while (in) in = in->run(g, in);
-    if (g->record_failures < MOST_WAIT) g->record_failures++;
-    g->record_delay = g->record_failures;
+    if (g->polling.record_failures < MOST_WAIT) g->polling.record_failures++;
+    g->polling.record_delay = g->polling.record_failures;
     return true;
 }
 
@@ -348,7 +348,7 @@ static u32 count_equal(const u32 *values, u32 count, u32 x)
 
 static bool holds(const struct emu_group *g)
 {
-    const struct busy_wait *const s = g->busy_wait;
+    const struct busy_wait *const s = g->polling.busy_wait;
     u32 equal = 0;
     if (s->releases != mem_releases(g->worker->machine->mem)) return false;
     if (s->one && s->width == 4) equal = count_equal(s->low, s->count, (u32)value_at(s->at[0], 4));
@@ -380,8 +380,8 @@ static bool ask(const struct emu_group *g)
 
 static enum elided elide(struct host_worker *h, struct emu_group *g, u32 burst)
 {
-    struct busy_wait *const s = g->busy_wait;
-    g->busy_wait_known = false;
+    struct busy_wait *const s = g->polling.busy_wait;
+    g->polling.known = false;
     if (h->livelock) return ELIDED_NOT; /* the proof looks at every instruction */
     if (!s->asks) {
         if (INSTRUCTIONS_PER_EVENT * (i64)burst <= s->budget || !holds(g)) return ELIDED_NOT;
@@ -390,29 +390,29 @@ static enum elided elide(struct host_worker *h, struct emu_group *g, u32 burst)
         g->instructions += s->instructions;
         h->instructions += s->instructions;
         h->worker.thread_instructions += s->thread_instructions;
-        g->asked = false;
+        g->turn.asked = false;
         burst--;
     }
-    g->busy_wait_known = true;
+    g->polling.known = true;
     s->asks = !burst;
     if (s->asks) return ELIDED_READY;
     const bool may = ask(g);
     assert(!may);
     g->state = GROUP_WAIT;
-    g->asleep = true;
+    g->turn.asleep = true;
     return ELIDED_ASLEEP;
 }
 
 static void group_begins(struct emu_group *g)
 {
-    g->busy_wait_known = g->returned_to_access = false;
-    g->record_delay = g->record_failures = 0;
+    g->polling.known = g->polling.returned = false;
+    g->polling.record_delay = g->polling.record_failures = 0;
 }
 
 static void prefetch(const struct emu_group *g)
 {
-    const u8 *const at = (const u8 *)g->busy_wait;
-    for (u32 i = 0; i < sizeof *g->busy_wait; i += 64) __builtin_prefetch(at + i);
+    const u8 *const at = (const u8 *)g->polling.busy_wait;
+    for (u32 i = 0; i < sizeof *g->polling.busy_wait; i += 64) __builtin_prefetch(at + i);
 }
 
 const struct speculation busy_wait_speculation = {.name = "busy-wait elision",

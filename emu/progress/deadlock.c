@@ -45,12 +45,12 @@ u64 deadlock_state(const struct emu_group *g)
         h = mix(h ^ (u64)(uintptr_t)g->stack[i].pc, g->stack[i].mask, sizeof g->stack[i].mask);
     const struct emu_frame *f = &g->code->frame;
     for (u32 w = 0; w < g->warps; w++) {
-        for (u32 r = 0; r < g->top64 + f->r64; r += ROW * 8)
-            h = mix(h, g->bundle64 + r + w * LANES * 8, LANES * 8);
-        for (u32 r = 0; r < g->top32 + f->r32; r += ROW * 4)
-            h = mix(h, g->bundle32 + r + w * LANES * 4, LANES * 4);
-        for (u32 r = 0; r < g->top16 + f->r16; r += ROW * 2)
-            h = mix(h, g->bundle16 + r + w * LANES * 2, LANES * 2);
+        for (u32 r = 0; r < g->files.top64 + f->r64; r += ROW * 8)
+            h = mix(h, g->files.bundle64 + r + w * LANES * 8, LANES * 8);
+        for (u32 r = 0; r < g->files.top32 + f->r32; r += ROW * 4)
+            h = mix(h, g->files.bundle32 + r + w * LANES * 4, LANES * 4);
+        for (u32 r = 0; r < g->files.top16 + f->r16; r += ROW * 2)
+            h = mix(h, g->files.bundle16 + r + w * LANES * 2, LANES * 2);
     }
     return h;
 }
@@ -62,11 +62,11 @@ u64 deadlock_glance(const struct emu_group *g)
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         const u32 lane = w * LANES + (u32)__builtin_ctz(g->exec[w]);
-        for (u32 r = 0; r < g->top64 + f->r64; r += ROW * 8)
-            h = mix(h, g->bundle64 + r + lane * 8, 8);
-        for (u32 r = 0; r < g->top32 + f->r32; r += ROW * 4) {
+        for (u32 r = 0; r < g->files.top64 + f->r64; r += ROW * 8)
+            h = mix(h, g->files.bundle64 + r + lane * 8, 8);
+        for (u32 r = 0; r < g->files.top32 + f->r32; r += ROW * 4) {
             u32 x;
-            memcpy(&x, g->bundle32 + r + lane * 4, 4);
+            memcpy(&x, g->files.bundle32 + r + lane * 4, 4);
             h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
         }
     }

@@ -73,7 +73,7 @@ void livelock_run(struct livelock_proof *r, struct emu_group *g)
         next = in->run(g, in);
         if (r->changed) continue;
         const bool stays = !next && g->pc == in && g->state != GROUP_BARRIER;
-        const bool waits = stays && g->state == GROUP_WAIT && !g->asleep;
+        const bool waits = stays && g->state == GROUP_WAIT && !g->turn.asleep;
         if (look) r->changed = !deadlock_as_it_was(&bytes);
         if (!stays && changes(g, in)) r->changed = true;
         if (waits && in == from && !emu_may_time_out(in)) at->done = true;
@@ -94,5 +94,5 @@ bool livelock_done(const struct livelock_proof *r, const struct emu_group *g, bo
     /* They will go their own way. (Entries of lanes that have done so stay on the stack: its depth says nothing.) */
     if (g->cta->its && emu_waiting_lanes(g)) return false;
     if (g->probe.number == r->number) return g->probe.done;
-    return g->asleep && sleepers_stay;
+    return g->turn.asleep && sleepers_stay;
 }

@@ -17,7 +17,7 @@ static void tell_release(const struct emu_cta *c, u32 id)
     struct emu_sync s = {.kind = EMU_SYNC_BARRIER_DONE, .id = id, .count = c->living};
     const struct speculation *const spec = g->worker->machine->speculation;
     if (spec && spec->barrier_complete) spec->barrier_complete(c, id);
-    if (g->worker->machine->watched) emu_notify_done(g, 0, g->code->uops, &s);
+    if (g->worker->machine->steps.watched) emu_notify_done(g, 0, g->code->uops, &s);
 }
 
 static void release(struct emu_cta *c, u32 id)
@@ -146,7 +146,7 @@ static const struct emu_uop *wait_at_barrier(struct emu_group *g, const struct e
         if (g->state != GROUP_READY) return NULL;
     }
     if (in->x == BAR_ARRIVE) return in + 1;
-    if (g->state == GROUP_READY && !g->asleep) return g->pc; /* it was the last */
+    if (g->state == GROUP_READY && !g->turn.asleep) return g->pc; /* it was the last */
     return NULL;
 }
 
@@ -174,7 +174,7 @@ const struct emu_uop *emu_op_bar(struct emu_group *g, const struct emu_uop *in)
                          .flags = in->x == BAR_ARRIVE ? EMU_RELEASE : EMU_RELEASE | EMU_ACQUIRE,
                          .id = id,
                          .count = threads};
-    if (m->watched && !(emu_notify_step(g, in) && emu_notify_sync(g, in, &s))) return NULL;
+    if (m->steps.watched && !(emu_notify_step(g, in) && emu_notify_sync(g, in, &s))) return NULL;
     if (m->speculation && m->speculation->barrier_arrival)
         m->speculation->barrier_arrival(g, id, threads, in->x != BAR_ARRIVE);
     struct emu_barrier *b = &g->cta->barriers[id];
@@ -195,7 +195,7 @@ static u32 bar_warp_mask(const struct emu_group *g, const struct emu_uop *in, u3
 /* Lanes of a warp that are here are together already. */
 const struct emu_uop *emu_op_bar_warp(struct emu_group *g, const struct emu_uop *in)
 {
-    for (u32 w = 0; g->worker->machine->watched && w < g->warps; w++)
+    for (u32 w = 0; g->worker->machine->steps.watched && w < g->warps; w++)
         for (u32 left = g->exec[w], lanes; left; left &= ~lanes) { /* by member mask */
             const u32 mask = bar_warp_mask(g, in, w, (u32)__builtin_ctz(left));
             lanes = left & -left;
@@ -212,7 +212,7 @@ static void tell_cluster(const struct emu_group *g, const struct emu_uop *in, u8
     struct emu_sync s = {.kind = kind, .lanes = lanes, .scope = EMU_SCOPE_CLUSTER};
     if (kind == EMU_SYNC_CLUSTER_ARRIVE && !in->x) s.flags = EMU_RELEASE;
     if (kind == EMU_SYNC_CLUSTER_WAIT) s.flags = EMU_ACQUIRE;
-    if (g->worker->machine->watched) emu_notify_done(g, 0, in, &s);
+    if (g->worker->machine->steps.watched) emu_notify_done(g, 0, in, &s);
 }
 
 /* Lanes arrive one by one; the barrier is complete when all that live have: lanes that end, arrived or not,
@@ -239,7 +239,7 @@ const struct emu_uop *emu_op_cluster_arrive(struct emu_group *g, const struct em
     struct emu_sync s = {
         .kind = EMU_SYNC_CLUSTER, .scope = EMU_SCOPE_CLUSTER, .flags = EMU_RELEASE};
     if (!emu_notify_single_warp(g, in)) return NULL;
-    if (g->worker->machine->watched && !in->x && !emu_notify_sync(g, in, &s)) return NULL;
+    if (g->worker->machine->steps.watched && !in->x && !emu_notify_sync(g, in, &s)) return NULL;
     for (u32 w = 0; w < g->warps; w++) g->arrived[w] |= g->exec[w];
     tell_cluster(g, in, EMU_SYNC_CLUSTER_ARRIVE, g->exec[0]);
     check_cluster(g, in);

@@ -77,20 +77,25 @@ static void enter_frame(struct emu_group *g, const struct emu_code *code, bool u
 {
     const struct emu_frame *f = up ? &g->code->frame : &code->frame;
     if (up) {
-        g->top16 += f->r16, g->top32 += f->r32, g->top64 += f->r64, g->top_local += f->local;
+        g->files.top16 += f->r16, g->files.top32 += f->r32, g->files.top64 += f->r64,
+            g->files.top_local += f->local;
         struct emu_frame *used = &g->cta->used;
-        if (used->r16 < g->top16 + code->frame.r16) used->r16 = g->top16 + code->frame.r16;
-        if (used->r32 < g->top32 + code->frame.r32) used->r32 = g->top32 + code->frame.r32;
-        if (used->r64 < g->top64 + code->frame.r64) used->r64 = g->top64 + code->frame.r64;
-        if (used->local < g->top_local + code->frame.local)
-            used->local = g->top_local + code->frame.local;
+        if (used->r16 < g->files.top16 + code->frame.r16)
+            used->r16 = g->files.top16 + code->frame.r16;
+        if (used->r32 < g->files.top32 + code->frame.r32)
+            used->r32 = g->files.top32 + code->frame.r32;
+        if (used->r64 < g->files.top64 + code->frame.r64)
+            used->r64 = g->files.top64 + code->frame.r64;
+        if (used->local < g->files.top_local + code->frame.local)
+            used->local = g->files.top_local + code->frame.local;
     } else {
-        g->top16 -= f->r16, g->top32 -= f->r32, g->top64 -= f->r64, g->top_local -= f->local;
+        g->files.top16 -= f->r16, g->files.top32 -= f->r32, g->files.top64 -= f->r64,
+            g->files.top_local -= f->local;
     }
-    g->r16 = g->bundle16 + g->top16;
-    g->r32 = g->bundle32 + g->top32;
-    g->r64 = g->bundle64 + g->top64;
-    g->local = g->bundle_local + (size_t)g->top_local * ROW;
+    g->r16 = g->files.bundle16 + g->files.top16;
+    g->r32 = g->files.bundle32 + g->files.top32;
+    g->r64 = g->files.bundle64 + g->files.top64;
+    g->local = g->files.bundle_local + (size_t)g->files.top_local * ROW;
     g->code = code;
 }
 
@@ -402,10 +407,10 @@ static const struct emu_uop *enter(struct emu_group *g, const struct emu_uop *in
 {
     const struct emu_frame *deepest = &g->worker->machine->program->deepest, *own = &g->code->frame,
                            *f = &callee->frame;
-    if (g->top16 + own->r16 + f->r16 > deepest->r16 ||
-        g->top32 + own->r32 + f->r32 > deepest->r32 ||
-        g->top64 + own->r64 + f->r64 > deepest->r64 ||
-        g->top_local + own->local + f->local > deepest->local) {
+    if (g->files.top16 + own->r16 + f->r16 > deepest->r16 ||
+        g->files.top32 + own->r32 + f->r32 > deepest->r32 ||
+        g->files.top64 + own->r64 + f->r64 > deepest->r64 ||
+        g->files.top_local + own->local + f->local > deepest->local) {
         u32 w = 0;
         while (!g->exec[w]) w++;
         return emu_raise(g, in, EMU_STACK_OVERFLOW, w, (u32)__builtin_ctz(g->exec[w]), 0, 0,

@@ -91,9 +91,9 @@ static bool changes_by_cta(u32 s)
 
 static u8 *row_of_bundle(const struct emu_group *first, const struct emu_fill *f)
 {
-    return (f->width == 8   ? first->bundle64
-            : f->width == 4 ? first->bundle32
-                            : first->bundle16) +
+    return (f->width == 8   ? first->files.bundle64
+            : f->width == 4 ? first->files.bundle32
+                            : first->files.bundle16) +
            f->row;
 }
 
@@ -179,7 +179,8 @@ static struct plan plan_of(const struct emu_machine *m, const struct frames *fra
 {
     const struct emu_frame *f = &m->program->deepest;
     const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
-    struct plan p = {.contexts = m->warps_per_cta * (m->its || m->yields ? LANES : 1)};
+    struct plan p = {.contexts = m->warps_per_cta *
+                                 (m->threads.its || m->threads.yields ? LANES : 1)};
     const size_t local = (size_t)f->local + (m->program->uses_alloca ? 16 + DYNAMIC_LOCAL : 0);
     p.bundle = (frames ? 0 : slot_bundle_size(f)) + up(local * ROW, 64);
     take(&p.size, sizeof(struct slot));
@@ -218,7 +219,7 @@ static void fill_local(const struct emu_group *first, u32 size)
     if (size > own) size = own;
     if (mem_fills(m->mem) && size)
         mem_unwritten_bytes(m->mem, place_of(m, PLACE_LOCAL, first->first / GROUP),
-                            first->bundle_local, (size_t)size * ROW);
+                            first->files.bundle_local, (size_t)size * ROW);
 }
 
 /* Clears rows and .local memory of a bundle, as far as `to` says; what is below `from` will be written before it is
@@ -227,13 +228,13 @@ static void clear_bundle(const struct emu_group *first, const struct cta_block *
                          const struct emu_frame *from, const struct emu_frame *to, u32 dynamic)
 {
     const struct emu_program *p = first->worker->machine->program;
-    cta_block_clear(block, first->bundle64 + from->r64, to->r64 - from->r64);
-    cta_block_clear(block, first->bundle32 + from->r32, to->r32 - from->r32);
-    cta_block_clear(block, first->bundle16 + from->r16, to->r16 - from->r16);
-    cta_block_clear(block, first->bundle_local, (size_t)to->local * ROW);
+    cta_block_clear(block, first->files.bundle64 + from->r64, to->r64 - from->r64);
+    cta_block_clear(block, first->files.bundle32 + from->r32, to->r32 - from->r32);
+    cta_block_clear(block, first->files.bundle16 + from->r16, to->r16 - from->r16);
+    cta_block_clear(block, first->files.bundle_local, (size_t)to->local * ROW);
     fill_local(first, to->local);
     if (p->uses_alloca) /* also how much is taken */
-        cta_block_clear(block, first->bundle_local + (size_t)p->deepest.local * ROW,
+        cta_block_clear(block, first->files.bundle_local + (size_t)p->deepest.local * ROW,
                         (16 + (size_t)dynamic) * ROW);
 }
 
@@ -277,13 +278,13 @@ struct slot *slot_new(struct host_worker *h)
         u8 *const own = block.at + plan.rows + plan.bundle * (w / GROUP);
         u8 *base = (frames ? frames_bundle(frames, set, w) : own) + 64 * (w / GROUP % BUNDLE_STEPS);
         u32 column = w % GROUP * LANES;
-        g->bundle64 = base + column * 8;
+        g->files.bundle64 = base + column * 8;
         base += up(f->r64, 64);
-        g->bundle32 = base + column * 4;
+        g->files.bundle32 = base + column * 4;
         base += up(f->r32, 64);
-        g->bundle16 = base + column * 2;
+        g->files.bundle16 = base + column * 2;
         base += up(f->r16, 64);
-        g->bundle_local = (frames ? own : base) + column * 4;
+        g->files.bundle_local = (frames ? own : base) + column * 4;
         g->frame = set * m->warps_per_cta + w;
         g->worker = &h->worker;
         g->cta = c;
@@ -321,8 +322,9 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
 {
     const struct emu_code *k = m->program->codes[0];
     g->warps = warps;
-    g->r16 = g->bundle16, g->r32 = g->bundle32, g->r64 = g->bundle64, g->local = g->bundle_local;
-    g->top16 = g->top32 = g->top64 = g->top_local = 0;
+    g->r16 = g->files.bundle16, g->r32 = g->files.bundle32, g->r64 = g->files.bundle64,
+    g->local = g->files.bundle_local;
+    g->files.top16 = g->files.top32 = g->files.top64 = g->files.top_local = 0;
     g->depth = 0;
     g->join = NULL;
     g->pc = k->uops;
@@ -330,12 +332,12 @@ static void group_start(struct emu_group *g, u32 warps, const struct emu_machine
     g->state = GROUP_READY;
     g->instructions = 0;
     memset(g->arrived, 0, sizeof g->arrived);
-    g->time_is_up = g->asleep = g->notified = g->asked = false;
+    g->time_is_up = g->turn.asleep = g->turn.notified = g->turn.asked = false;
     g->issued = 0;
-    g->queue = 0;
-    g->tries = 0;
+    g->turn.queue = 0;
+    g->turn.tries = 0;
     g->shares_warp = false;
-    g->stays_count = 0;
+    g->stays.count = 0;
     if (m->speculation && m->speculation->group_begins) m->speculation->group_begins(g);
     for (u32 w = 0; w < warps; w++) {
         u32 at = (g->first + w) * LANES, n = m->threads_per_cta - at;
@@ -364,7 +366,7 @@ void slot_begin(struct host_worker *h, struct slot *p, u32 linear, u32 sm)
     c->cluster[0] = c;
     c->failed = false;
     c->live = true;
-    c->its = m->its;
+    c->its = m->threads.its;
     c->outbox = NULL;
     p->port.count = 0;
     memset(c->barriers, 0, sizeof c->barriers);
@@ -442,12 +444,14 @@ void emu_group_split(struct emu_group *g)
         struct emu_group *s = &c->groups[whole.first + w];
         struct emu_entry *stack = s->stack;
         u32 cap = s->stack_cap;
-        u8 *b16 = s->bundle16, *b32 = s->bundle32, *b64 = s->bundle64, *bl = s->bundle_local;
+        u8 *b16 = s->files.bundle16, *b32 = s->files.bundle32, *b64 = s->files.bundle64,
+           *bl = s->files.bundle_local;
         *s = whole;
         s->first = whole.first + w;
-        s->bundle16 = b16, s->bundle32 = b32, s->bundle64 = b64, s->bundle_local = bl;
-        s->r16 = b16 + s->top16, s->r32 = b32 + s->top32, s->r64 = b64 + s->top64;
-        s->local = bl + (size_t)s->top_local * ROW;
+        s->files.bundle16 = b16, s->files.bundle32 = b32, s->files.bundle64 = b64,
+        s->files.bundle_local = bl;
+        s->r16 = b16 + s->files.top16, s->r32 = b32 + s->files.top32, s->r64 = b64 + s->files.top64;
+        s->local = bl + (size_t)s->files.top_local * ROW;
         if (w > 0) { /* the first keeps its stack */
             s->stack = stack, s->stack_cap = cap;
             emu_stack_reserve(s, whole.depth);

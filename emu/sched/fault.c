@@ -127,7 +127,7 @@ void launch_describe_fault(const struct emu_machine *m, u32 pc, struct emu_fault
 
 static bool may_be_its(const struct emu_machine *m)
 {
-    return !m->its && !(m->launch->order && m->launch->order->stack_only);
+    return !m->threads.its && !(m->launch->order && m->launch->order->stack_only);
 }
 
 void launch_raise_stop(struct emu_group *g, enum emu_fault_kind kind, u64 limit)

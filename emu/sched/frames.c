@@ -23,8 +23,8 @@ struct frames *frames_new(const struct emu_machine *m, struct arena *a, u32 resi
 {
     const struct emu_program *const p = m->program;
     const struct emu_frame *const frame = &p->deepest;
-    if (m->step == EMU_STEP_INSTRUCTION || m->its || m->yields || m->cluster_size > 1 ||
-        p->code_count > 1 || p->codes[0]->reads_undefined)
+    if (m->steps.step == EMU_STEP_INSTRUCTION || m->threads.its || m->threads.yields ||
+        m->cluster_size > 1 || p->code_count > 1 || p->codes[0]->reads_undefined)
         return NULL;
     const u32 bundles = (m->warps_per_cta + GROUP - 1) / GROUP;
     const size_t bundle = slot_bundle_size(frame), size = bundles * bundle;
@@ -94,37 +94,37 @@ static inline __attribute__((always_inline)) u8 *move(u8 *row, u8 *aside, u32 fr
 static inline __attribute__((always_inline)) void move_all(const struct frames *f,
                                                            struct emu_group *g, bool back)
 {
-    const u64 rows = g->aside_rows;
-    u8 *aside = move(g->bundle64, g->aside, 0, f->rows64, 8, rows, back);
-    aside = move(g->bundle32, aside, f->rows64, f->rows32, 4, rows, back);
-    move(g->bundle16, aside, f->rows64 + f->rows32, f->rows16, 2, rows, back);
+    const u64 rows = g->aside.rows;
+    u8 *aside = move(g->files.bundle64, g->aside.at, 0, f->rows64, 8, rows, back);
+    aside = move(g->files.bundle32, aside, f->rows64, f->rows32, 4, rows, back);
+    move(g->files.bundle16, aside, f->rows64 + f->rows32, f->rows16, 2, rows, back);
 }
 
 /* Where what is put aside lies side by side, and pages that nobody writes to are not asked for. */
 static void make_space(const struct frames *f, struct emu_group *g)
 {
-    const u32 need = bytes_of(f, g->aside_rows);
-    if (need <= g->aside_size) return;
+    const u32 need = bytes_of(f, g->aside.rows);
+    if (need <= g->aside.size) return;
     const struct cta_block block = cta_arena_take(f->m->cta_arena, need);
-    g->aside = block.at;
-    g->aside_size = (u32)(block.end - block.at);
+    g->aside.at = block.at;
+    g->aside.size = (u32)(block.end - block.at);
 }
 
 void frames_begin(struct frames *f, struct emu_group *g)
 {
     if (f->owner[g->frame] == g) f->owner[g->frame] = NULL;
-    g->aside_rows = 0;
+    g->aside.rows = 0;
 }
 
 void frames_take(struct frames *f, struct emu_group *g)
 {
     struct emu_group *const before = f->owner[g->frame];
     if (before && before->state != GROUP_DONE) {
-        before->aside_rows = needs(f, before);
+        before->aside.rows = needs(f, before);
         make_space(f, before);
         move_all(f, before, false);
     }
-    if (g->aside_rows) move_all(f, g, true);
+    if (g->aside.rows) move_all(f, g, true);
     for (u32 i = 0; i < f->by_cta_count; i++) slot_fill_warp(g, f->by_cta[i]);
     f->owner[g->frame] = g;
 }

@@ -63,7 +63,7 @@ void emu_its_part(struct emu_group *g)
     n->stack_cap = cap;
     emu_stack_reserve(n, g->depth);
     memcpy(n->stack, g->stack, g->depth * sizeof *n->stack);
-    n->queue = 0;
+    n->turn.queue = 0;
     n->cta->stirred = true;
     n->shares_warp = g->shares_warp = true;
     n->alive[0] = run;
@@ -75,7 +75,7 @@ void emu_its_part(struct emu_group *g)
         g->stack[d].mask[0] &= wait;
     }
     emu_set_exec(n, n->exec);
-    g->notified = g->asked = g->time_is_up = false; /* of what the others wait at */
+    g->turn.notified = g->turn.asked = g->time_is_up = false; /* of what the others wait at */
     g->state = GROUP_READY;
     g->pc = emu_group_resume(g); /* NULL: those that waited have all ended: DONE */
 }
@@ -101,8 +101,8 @@ static bool stands_here(const struct emu_group *o, const struct emu_group *g,
 {
     if (o->state != GROUP_WAIT) return false;
     if (is_bar_warp(in) && is_bar_warp(o->pc)) return member_mask(o, o->pc) == member_mask(g, in);
-    return o->pc == in && o->top32 == g->top32 && o->top64 == g->top64 && o->top16 == g->top16 &&
-           o->top_local == g->top_local;
+    return o->pc == in && o->files.top32 == g->files.top32 && o->files.top64 == g->files.top64 &&
+           o->files.top16 == g->files.top16 && o->files.top_local == g->files.top_local;
 }
 
 const struct emu_uop *emu_op_meet(struct emu_group *g, const struct emu_uop *in)

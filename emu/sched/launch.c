@@ -42,7 +42,7 @@ static double now(void)
 
 void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind)
 {
-    if (m->watched)
+    if (m->steps.watched)
         emu_notify_cta(m, &(struct emu_warp){c->linear, 0, c->sm, c->slot, 0, false, 0}, kind);
 }
 
@@ -60,7 +60,7 @@ bool launch_run_group(struct host_worker *h, struct emu_group *g)
     const u64 before = g->instructions;
     g->state = GROUP_READY;
     if (h->livelock) livelock_run(h->livelock, g);
-    else if (!(g->returned_to_access && h->elides_busy_waits && h->ctx->m->speculation->run(g)))
+    else if (!(g->polling.returned && h->elides_busy_waits && h->ctx->m->speculation->run(g)))
         while (in) in = in->run(g, in);
     h->instructions += g->instructions - before;
     const bool ran = !(waited && g->state == GROUP_WAIT && g->pc == from &&
@@ -457,14 +457,14 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     if (config->progress) ctx.started = ctx.told = now();
     ctx.ended = arena_array(arena, atomic_ullong, m->cta_count / 64 + 1);
     u32 clusters = m->cta_count / m->cluster_size;
-    if (m->program->talks || m->watched || threads < 1) threads = 1;
+    if (m->program->talks || m->steps.watched || threads < 1) threads = 1;
     if (threads > clusters) threads = clusters;
     ctx.worker_count = threads;
     ctx.at_once = m->program->talks || m->launch->order;
     /* A speculation that has something to do when CTAs have ended (the log of deferred reductions) has one host thread. */
     atomic_init(&ctx.in_turn, m->caches || m->trace ||
                                   (threads == 1 && m->speculation && m->speculation->ctas_ended));
-    m->parallel = threads > 1;
+    m->threads.parallel = threads > 1;
     m->context = &ctx;
     ctx.workers = arena_array(arena, struct host_worker, threads);
     pthread_t *ids = arena_array(arena, pthread_t, threads);
@@ -475,7 +475,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
         h->worker.bounds = arena_array(arena, struct emu_bound, m->program->site_count);
         if (m->speculation && m->speculation->thread_begins)
             m->speculation->thread_begins(&h->worker);
-        if (m->parallel && m->program->combines)
+        if (m->threads.parallel && m->program->combines)
             h->worker.combine = arena_array(arena, struct combine, 1);
         if (config->count) {
             h->sites = arena_array(arena, struct emu_site *, m->sms);

@@ -27,8 +27,8 @@ static bool is_wanted(const struct emu_machine *m, const struct emu_access *a)
     if (a->flags & EMU_ASYNC || a->kind == EMU_ATOMIC || a->kind == EMU_RED ||
         a->flags & EMU_RELAXED)
         return global || is_shared(a->space);
-    if (is_shared(a->space)) return m->wants & EMU_WANT_SHARED;
-    return global && m->wants & (a->kind == EMU_LOAD ? EMU_WANT_LOADS : EMU_WANT_STORES);
+    if (is_shared(a->space)) return m->steps.wants & EMU_WANT_SHARED;
+    return global && m->steps.wants & (a->kind == EMU_LOAD ? EMU_WANT_LOADS : EMU_WANT_STORES);
 }
 
 static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struct emu_access *a)
@@ -39,18 +39,18 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
     if (a->kind != EMU_LOAD && a->space == PTX_SPACE_GLOBAL)
         mem_mark_lanes(m->mem, a->address, a->lanes, (u32)a->width * a->count);
     if (!o || !o->access || !is_wanted(m, a)) return EMU_PROCEED;
-    m->asked = a;
+    m->steps.asked = a;
     enum emu_verdict verdict = o->access(o->self, a);
-    m->asked = NULL;
+    m->steps.asked = NULL;
     if (verdict == EMU_SLEEP_ONCE) {
-        g->notified = true;
+        g->turn.notified = true;
         verdict = EMU_SLEEP;
     }
     a->buffered = verdict == EMU_DONE;
     if (verdict == EMU_SLEEP) {
         g->pc = in;
         g->state = GROUP_WAIT;
-        g->asleep = true;
+        g->turn.asleep = true;
     }
     return verdict;
 }
@@ -68,8 +68,8 @@ static bool is_heard_in_short(const struct emu_group *g, const struct emu_uop *i
 {
     const bool knows = in->id == UOP_atom_watched || in->id == UOP_ld_watched ||
                        in->id == UOP_st_watched;
-    return knows && g->worker->machine->wants & EMU_BRIEF_RETRIES && a->space == PTX_SPACE_GLOBAL &&
-           a->kind != EMU_RED && !(a->flags & EMU_DEAD_RESULT);
+    return knows && g->worker->machine->steps.wants & EMU_BRIEF_RETRIES &&
+           a->space == PTX_SPACE_GLOBAL && a->kind != EMU_RED && !(a->flags & EMU_DEAD_RESULT);
 }
 
 bool emu_notify_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
@@ -79,7 +79,7 @@ bool emu_notify_access(struct emu_group *g, const struct emu_uop *in, struct emu
     a->who = &who;
     *verdict = ask(g, in, a);
     assert(*verdict != EMU_LATER || a->may_be_late);
-    if (*verdict == EMU_SLEEP) g->asked = is_heard_in_short(g, in, a);
+    if (*verdict == EMU_SLEEP) g->turn.asked = is_heard_in_short(g, in, a);
     else if (*verdict != EMU_LATER) tell(g, a);
     a->who = NULL;
     return *verdict != EMU_SLEEP;
@@ -90,7 +90,7 @@ const struct emu_uop *emu_notify_retry(struct emu_group *g, const struct emu_uop
 {
     struct emu_access a = emu_retried_access(g, in, kind, flags);
     enum emu_verdict verdict;
-    g->asked = false;
+    g->turn.asked = false;
     if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
     assert(verdict == EMU_PROCEED);
     return plain(g, in);
@@ -98,9 +98,9 @@ const struct emu_uop *emu_notify_retry(struct emu_group *g, const struct emu_uop
 
 bool emu_notify_step(struct emu_group *g, const struct emu_uop *in)
 {
-    if (g->worker->machine->step != EMU_STEP_EVENT) return true;
-    if (g->burst) {
-        g->burst--;
+    if (g->worker->machine->steps.step != EMU_STEP_EVENT) return true;
+    if (g->turn.burst) {
+        g->turn.burst--;
         return true;
     }
     g->pc = in;
@@ -163,7 +163,7 @@ bool emu_notify_sync(struct emu_group *g, const struct emu_uop *in, struct emu_s
         s->who = NULL;
         g->pc = in;
         g->state = GROUP_WAIT;
-        g->asleep = true;
+        g->turn.asleep = true;
         return false;
     }
     tell_sync(l, s);
@@ -190,7 +190,7 @@ void emu_notify_done(const struct emu_group *g, u32 w, const struct emu_uop *in,
 
 void emu_notify_exits(const struct emu_group *g)
 {
-    for (u32 w = 0; g->worker->machine->watched && w < g->warps; w++)
+    for (u32 w = 0; g->worker->machine->steps.watched && w < g->warps; w++)
         if (!emu_warp_alive(g, w))
             emu_notify_done(g, w, g->code->uops, &(struct emu_sync){.kind = EMU_SYNC_WARP_EXIT});
 }
@@ -211,13 +211,13 @@ void emu_notify_cta(const struct emu_machine *m, const struct emu_warp *who, u8 
 const struct emu_uop *emu_op_issue(struct emu_group *g, const struct emu_uop *in)
 {
     const struct emu_launch *l = g->worker->machine->launch;
-    if (g->worker->machine->step == EMU_STEP_INSTRUCTION) {
-        if (!g->burst) {
+    if (g->worker->machine->steps.step == EMU_STEP_INSTRUCTION) {
+        if (!g->turn.burst) {
             g->pc = in;
             g->state = GROUP_READY;
             return NULL;
         }
-        g->burst--;
+        g->turn.burst--;
     }
     g->issued++;
     struct emu_warp who = warp_of(g, 0);
@@ -234,7 +234,7 @@ const struct emu_uop *emu_op_fence(struct emu_group *g, const struct emu_uop *in
         .kind = EMU_SYNC_FENCE, .scope = in->x, .flags = in->y, .sc = in->z, .op = in->n};
     const struct speculation *const spec = g->worker->machine->speculation;
     if (spec && spec->fence) spec->fence(g, in);
-    if (!g->worker->machine->watched) return in + 1;
+    if (!g->worker->machine->steps.watched) return in + 1;
     return emu_notify_step(g, in) && emu_notify_sync(g, in, &s) ? in + 1 : NULL;
 }
 

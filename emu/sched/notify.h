@@ -12,13 +12,13 @@
  * the basic block. */
 static inline u64 emu_serial(const struct emu_group *g)
 {
-    return g->worker->machine->issues ? g->issued : g->instructions;
+    return g->worker->machine->steps.issues ? g->issued : g->instructions;
 }
 
 /* For handlers that tell of one warp: false: the group has more and is split, the handler returns NULL. */
 static inline bool emu_notify_single_warp(struct emu_group *g, const struct emu_uop *in)
 {
-    if (g->warps == 1 || !g->worker->machine->watched) return true;
+    if (g->warps == 1 || !g->worker->machine->steps.watched) return true;
     g->pc = in;
     g->state = GROUP_SPLIT;
     return false;
@@ -30,7 +30,7 @@ bool emu_notify_step(struct emu_group *g, const struct emu_uop *in);
  * handler returns NULL. Otherwise *verdict is PROCEED or DONE. */
 bool emu_notify_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                        enum emu_verdict *verdict);
-/* Where g->asked: the order hears of the same access in short, and `plain` does it. */
+/* Where g->turn.asked: the order hears of the same access in short, and `plain` does it. */
 const struct emu_uop *emu_notify_retry(struct emu_group *g, const struct emu_uop *in, u8 kind,
                                        u8 flags, emu_op *plain);
 static inline struct emu_access emu_retried_access(const struct emu_group *g,

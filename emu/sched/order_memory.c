@@ -45,8 +45,9 @@ void emu_machine_store(struct emu_machine *m, struct emu_issuer by, uint64_t add
     struct ordered *o = m->ordered;
     if (o->drains_observed)
         report_drained(
-            m, &(struct emu_drained){
-                   .by = by, .address = address, .size = size, .data = data, .now = m->asked});
+            m,
+            &(struct emu_drained){
+                .by = by, .address = address, .size = size, .data = data, .now = m->steps.asked});
     if (o->h->livelock && memcmp(p, data, size) != 0) o->livelock.changed = true;
     memcpy(p, data, size);
 }
@@ -128,7 +129,7 @@ void emu_machine_reduce(struct emu_machine *m, struct emu_issuer by, uint64_t ad
                                                 .op = op,
                                                 .type = type,
                                                 .data = operand,
-                                                .now = m->asked});
+                                                .now = m->steps.asked});
     struct livelock_proof *const looked_at = livelock_proof_of(m);
     u8 was[16];
     if (looked_at) memcpy(was, p, size);

@@ -29,7 +29,7 @@ void emu_machine_complete_atomic(struct emu_machine *m, const struct emu_warp *w
     const struct emu_cta *c = cta_of(m, who);
     struct emu_group *g = &c->groups[who->warp];
     frames_enter(m->ordered->h->frames, g);
-    assert(g->asleep && g->pc->id == UOP_atom_watched && c->context_count == c->warps);
+    assert(g->turn.asleep && g->pc->id == UOP_atom_watched && c->context_count == c->warps);
     assert(!m->launch->observer_count && !m->ordered->drains_observed && !g->worker->sites);
     if (m->ordered->h->livelock) {
         carry_out_looked_at(m->ordered->h->livelock, g);
@@ -50,8 +50,8 @@ void emu_machine_wake(struct emu_machine *m, const struct emu_warp *who)
     const struct emu_cta *c = cta_of(m, who);
     u32 at = 0;
     for (struct emu_group *g; c && (g = next_context(c, who->warp, &at));) {
-        if (!g->asleep) continue;
-        g->asleep = false;
+        if (!g->turn.asleep) continue;
+        g->turn.asleep = false;
         if (g->state == GROUP_WAIT) g->state = GROUP_READY;
         sort_in(m->ordered, g);
         if (m->ordered->queue[READY].count < FEW) prefetch_rows(g);
@@ -66,7 +66,7 @@ void emu_machine_sleep(struct emu_machine *m, const struct emu_warp *who)
     const struct emu_cta *c = cta_of(m, who);
     u32 at = 0;
     for (struct emu_group *g; c && (g = next_context(c, who->warp, &at));) {
-        g->asleep = true;
+        g->turn.asleep = true;
         sort_in(m->ordered, g);
     }
 }
@@ -88,7 +88,7 @@ int emu_machine_ready_place(const struct emu_machine *m, const struct emu_warp *
     if (!seat->taken || seat->linear != who->cta) return -1;
     if (!seat->slot) return (int)o->queue_at[(size_t)who->slot * m->warps_per_cta + who->warp];
     const struct emu_group *g = &seat->slot->cta.groups[who->warp];
-    return g->queue == READY ? (int)g->queue_at : -1;
+    return g->turn.queue == READY ? (int)g->turn.queue_at : -1;
 }
 
 void emu_machine_place_ctas(struct emu_machine *m)

@@ -120,7 +120,7 @@ static bool elide(struct ordered *o, struct emu_group *g, u32 burst)
     const enum elided e = o->h->ctx->m->speculation->elide(o->h, g, burst);
     if (e == ELIDED_NOT) return false;
     o->moved = true;
-    g->tries = 0;
+    g->turn.tries = 0;
     if (e == ELIDED_READY) sort_in(o, g);
     else dequeue(o, g);
     return true;
@@ -130,11 +130,11 @@ static void run_group(struct ordered *o, struct emu_group *g, u32 burst)
 {
     struct host_worker *h = o->h;
     struct emu_cta *c = g->cta;
-    if (g->busy_wait_known && elide(o, g, burst)) return;
+    if (g->polling.known && elide(o, g, burst)) return;
     const struct emu_uop *const from = g->pc;
     deliver_count_for(h, o->sm_slots[c->slot].slot);
-    g->burst = burst;
-    const u8 step = h->ctx->m->step;
+    g->turn.burst = burst;
+    const u8 step = h->ctx->m->steps.step;
     if (c->its) { /* a turn goes on through bursts: at its end waiting lanes part */
         if (g->budget <= 0) g->budget = TURN;
     } else if (step == EMU_STEP_INSTRUCTION) g->budget = INT64_MAX / 2;
@@ -144,8 +144,8 @@ static void run_group(struct ordered *o, struct emu_group *g, u32 burst)
     if (h->elides_busy_waits) h->ctx->m->speculation->stopped(g, from);
     o->moved |= did;
     if (c->stirred || g->state == GROUP_DONE) o->livelock.changed = true;
-    g->tries = did ? 0 : g->tries + 1;
-    if (g->tries >= MOST_TRIES && emu_may_time_out(g->pc)) g->time_is_up = true;
+    g->turn.tries = did ? 0 : g->turn.tries + 1;
+    if (g->turn.tries >= MOST_TRIES && emu_may_time_out(g->pc)) g->time_is_up = true;
     if (g->state == GROUP_FAULT) {
         o->over = true;
         return;

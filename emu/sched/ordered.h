@@ -61,7 +61,7 @@ struct ordered {
 
 static inline u32 *queue_at(struct ordered *o, const struct queue *q, u32 at)
 {
-    if (q->group[at]) return &q->group[at]->queue_at;
+    if (q->group[at]) return &q->group[at]->turn.queue_at;
     return &o->queue_at[(size_t)q->warp[at].slot * o->h->ctx->m->warps_per_cta + q->warp[at].warp];
 }
 
@@ -86,7 +86,7 @@ static inline void append(struct ordered *o, u8 which, struct emu_group *g, stru
 
 static inline void enqueue(struct ordered *o, u8 which, struct emu_group *g)
 {
-    g->queue = which;
+    g->turn.queue = which;
     const bool waits = g->state == GROUP_WAIT;
     append(o, which, g,
            (struct emu_warp){g->cta->linear, g->first, g->cta->sm, g->cta->slot, emu_serial(g),
@@ -95,27 +95,27 @@ static inline void enqueue(struct ordered *o, u8 which, struct emu_group *g)
 
 static inline void dequeue(struct ordered *o, struct emu_group *g)
 {
-    struct queue *q = &o->queue[g->queue];
-    if (g->queue == NOWHERE) return;
-    const u32 at = g->queue_at, last = --q->count;
+    struct queue *q = &o->queue[g->turn.queue];
+    if (g->turn.queue == NOWHERE) return;
+    const u32 at = g->turn.queue_at, last = --q->count;
     q->group[at] = q->group[last];
     q->warp[at] = q->warp[last];
     *queue_at(o, q, at) = at;
-    g->queue = NOWHERE;
+    g->turn.queue = NOWHERE;
 }
 
 /* Into the queue that its state asks for. One that waits may be in either: see try_waiting. */
 static inline void sort_in(struct ordered *o, struct emu_group *g)
 {
     u8 want = NOWHERE;
-    if (!g->asleep && g->state == GROUP_READY) want = READY;
-    if (!g->asleep && g->state == GROUP_WAIT) want = g->queue ? g->queue : WAITING;
-    if (g->queue != want) {
+    if (!g->turn.asleep && g->state == GROUP_READY) want = READY;
+    if (!g->turn.asleep && g->state == GROUP_WAIT) want = g->turn.queue ? g->turn.queue : WAITING;
+    if (g->turn.queue != want) {
         dequeue(o, g);
         if (want != NOWHERE) enqueue(o, want, g);
     } else if (want == READY) {
-        o->queue[READY].warp[g->queue_at].serial = emu_serial(g);
-        o->queue[READY].warp[g->queue_at].waits = false;
+        o->queue[READY].warp[g->turn.queue_at].serial = emu_serial(g);
+        o->queue[READY].warp[g->turn.queue_at].waits = false;
     }
 }
 

@@ -38,14 +38,14 @@ static bool fetch_aside(const struct emu_group *g)
 {
     const struct frames *const f = host_worker_of(g)->frames;
     if (!f || f->owner[g->frame] == g) return false;
-    const u32 rows = (u32)__builtin_popcountll(g->aside_rows);
-    for (u32 i = 0; i < rows * LANES * 4; i += LINE) __builtin_prefetch(g->aside + i);
+    const u32 rows = (u32)__builtin_popcountll(g->aside.rows);
+    for (u32 i = 0; i < rows * LANES * 4; i += LINE) __builtin_prefetch(g->aside.at + i);
     return true;
 }
 
 void prefetch_rows(const struct emu_group *g)
 {
-    if (g->busy_wait_known) g->worker->machine->speculation->prefetch(g);
+    if (g->polling.known) g->worker->machine->speculation->prefetch(g);
     else if (!fetch_aside(g)) fetch_operands(g, g->pc);
 }
 
@@ -53,7 +53,7 @@ void prefetch_rows(const struct emu_group *g)
 static void fetch_ahead(const struct emu_group *g)
 {
     const struct emu_uop *const end = g->code->uops + g->code->uop_count;
-    if (host_worker_of(g)->frames || g->busy_wait_known) return;
+    if (host_worker_of(g)->frames || g->polling.known) return;
     for (const struct emu_uop *in = g->pc + 1; in < end && in <= g->pc + AHEAD; in++) {
         const u8 *const sizes = emu_row_sizes[in->id];
         const u32 row[4] = {in->d, in->a, in->b, in->c};
@@ -67,7 +67,7 @@ static void fetch_group(const struct emu_group *g)
 {
     __builtin_prefetch(&g->r64);
     __builtin_prefetch(&g->pc);
-    __builtin_prefetch(&g->asleep, 1);
+    __builtin_prefetch(&g->turn.asleep, 1);
 }
 
 void emu_machine_prefetch(const struct emu_machine *m, const struct emu_warp *who, bool next)

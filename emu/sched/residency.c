@@ -42,9 +42,9 @@ void residency_begin_queued(struct ordered *o, u32 slot)
     struct queue *q = &o->queue[READY];
     for (u32 w = 0; w < c->warps; w++) {
         struct emu_group *g = &c->groups[w];
-        g->queue = READY;
-        g->queue_at = o->queue_at[(size_t)slot * c->warps + w];
-        q->group[g->queue_at] = g;
+        g->turn.queue = READY;
+        g->turn.queue_at = o->queue_at[(size_t)slot * c->warps + w];
+        q->group[g->turn.queue_at] = g;
     }
 }
 

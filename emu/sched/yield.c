@@ -17,31 +17,31 @@ static const struct emu_uop *waiting_at(const struct emu_group *g)
 bool yield_is_due(struct emu_group *g, bool waits, u32 patience)
 {
     struct emu_cta *c = g->cta;
-    if (!g->worker->machine->yields || c->its) return false;
+    if (!g->worker->machine->threads.yields || c->its) return false;
     const u32 mask = emu_waiting_lanes(g);
     const struct emu_uop *const at = mask ? waiting_at(g) : NULL;
     if (!at) {
-        g->stays_count = 0;
+        g->stays.count = 0;
         return false;
     }
-    if (at != g->stays_at || mask != g->stays_mask) g->stays_count = 0;
-    g->stays_at = at;
-    g->stays_mask = mask;
-    g->stays_count++;
-    if (!waits && g->stays_count < patience) return false;
+    if (at != g->stays.at || mask != g->stays.mask) g->stays.count = 0;
+    g->stays.at = at;
+    g->stays.mask = mask;
+    g->stays.count++;
+    if (!waits && g->stays.count < patience) return false;
     c->its = true;
     return true;
 }
 
 bool yield_stuck(struct emu_cta *c)
 {
-    if (!c->groups[c->group_at[0]].worker->machine->yields) return false;
+    if (!c->groups[c->group_at[0]].worker->machine->threads.yields) return false;
     bool any = false;
     for (u32 k = 0, count = c->group_count; k < count; k++) {
         struct emu_group *g = &c->groups[c->group_at[k]];
         const bool stands = g->state == GROUP_READY || g->state == GROUP_WAIT ||
                             g->state == GROUP_BARRIER;
-        if (!stands || g->asleep || !g->depth || !emu_waiting_lanes(g)) continue;
+        if (!stands || g->turn.asleep || !g->depth || !emu_waiting_lanes(g)) continue;
         c->its = any = true;
         if (g->warps == 1) emu_its_part(g);
     }

@@ -78,7 +78,7 @@ enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const st
 {
     const struct emu_observer *footprint;
     const bool by_thread = observers_allow(m->launch, &footprint);
-    if (!speculation_applies(e, k, m->launch, m->wants) || m->cluster_size > 1 ||
+    if (!speculation_applies(e, k, m->launch, m->steps.wants) || m->cluster_size > 1 ||
         (u64)m->cta_count * m->warps_per_cta > UINT32_MAX / (4 * LANES))
         return EMU_NATIVE;
     struct emu_launch l = *m->launch;
@@ -98,14 +98,14 @@ enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const st
     n.program = &independent;
     /* The replay of a log does not keep up with several host threads that fill it. */
     const u32 threads = footprint || k->needs_log ? 1 : e->config.threads;
-    n.watched = n.issues = n.yields = false;
-    n.wants = 0;
-    n.step = EMU_STEP_BLOCK;
+    n.steps.watched = n.steps.issues = n.threads.yields = false;
+    n.steps.wants = 0;
+    n.steps.step = EMU_STEP_BLOCK;
     n.group_warps = e->config.group_warps;
     n.speculation = &conflict_free_speculation;
     if (!k->tagged_sites)
         k->tagged_sites = arena_array(k->image->arena, u8, n.program->site_count + TAG_KINDS);
-    if (k->needs_log && !(k->may_defer && m->wants & EMU_DEFER_REDUCTIONS)) return EMU_NATIVE;
+    if (k->needs_log && !(k->may_defer && m->steps.wants & EMU_DEFER_REDUCTIONS)) return EMU_NATIVE;
     for (u32 i = 0; i < MOST_TRIES; i++) {
         struct emu_fault fault = {.kind = EMU_OK};
         struct deferred_log *const log = k->needs_log ? deferred_log_new(m, &e->config) : NULL;
