@@ -33,7 +33,8 @@ static const char *slot_text(struct arena *a, const struct slot *s)
 
 static const char *spelling(struct arena *arena, size_t form)
 {
-    return arena_printf(arena, "%s%s", ptx_forms[form].name, ptx_form_modifiers((enum ptx_form)form));
+    return arena_printf(arena, "%s%s", ptx_forms[form].name,
+                        ptx_form_modifiers((enum ptx_form)form));
 }
 
 static bool row_takes(const struct row *row, struct slice word)
