@@ -47,8 +47,8 @@ static void verify_near(struct suite_context *ctx, const struct atom *atoms, int
                         size_t n, const float *got)
 {
     for (size_t p = 0; p < n; p++) {
-        const double x = spacing * (double)(p % (size_t)width),
-                     y = spacing * (double)(p / (size_t)width);
+        const size_t column = p % (size_t)width, row = p / (size_t)width;
+        const double x = spacing * (double)column, y = spacing * (double)row;
         double want = 0, size = 0;
         for (int i = 0; i < count; i++) {
             const double dx = x - (double)atoms[i].x, dy = y - (double)atoms[i].y,
