@@ -45,6 +45,17 @@ static struct ptx_module **parse(const struct module_text *p, struct buf *errors
     return list;
 }
 
+/* What an H200's driver answers for modules with errors (docs/hardware.md). */
+static CUresult rejection(struct ptx_module *const *list, size_t count)
+{
+    CUresult r = CUDA_ERROR_INVALID_PTX;
+    for (size_t i = 0; i < count; i++) {
+        if (list[i]->is_no_ptx) return CUDA_ERROR_INVALID_IMAGE;
+        if (list[i]->is_too_new) r = CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    }
+    return r;
+}
+
 static CUresult make(struct CUmod_st **out, const struct module_text *p, struct log *error)
 {
     struct buf errors = {0};
@@ -57,8 +68,9 @@ static CUresult make(struct CUmod_st **out, const struct module_text *p, struct 
     buf_free(&errors);
     free(why);
     if (!image) {
+        const CUresult r = rejection(list, p->count);
         for (size_t i = 0; i < p->count; i++) ptx_module_end(list[i]);
-        return CUDA_ERROR_INVALID_PTX;
+        return r;
     }
     struct CUmod_st *m = object_new(OBJECT_MODULE, sizeof *m);
     m->arena = p->arena;
@@ -91,7 +103,9 @@ static unsigned device_sm(void)
  * has not computed what it was to compute, whatever its exit status. */
 static void note_rejected(CUresult r, bool wrapper, const struct jit *jit)
 {
-    if (wrapper || (r == CUDA_ERROR_INVALID_PTX && !jit->error.text))
+    const bool text = r == CUDA_ERROR_INVALID_PTX || r == CUDA_ERROR_INVALID_IMAGE ||
+                      r == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    if (wrapper || (text && !jit->error.text))
         event_stream_totals(driver.reports.events)->rejected++;
 }
 

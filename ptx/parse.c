@@ -56,6 +56,7 @@ static bool parse_version(struct ptx_parser *p)
 {
     uint32_t at = p->t.at;
     if (!ptx_take_dot(p, "version")) {
+        p->m->is_no_ptx = true;
         ptx_unexpected(p, ".version at the start of the module");
         return false;
     }
@@ -78,9 +79,9 @@ static bool parse_version(struct ptx_parser *p)
     }
     unsigned v = minor < 10 ? major * 10 + minor : 0;
     if (!version_exists(v)) {
+        p->m->is_too_new = major > 9 || (major == 9 && minor > 0);
         diag_error(p->d, p->t.at, p->t.length, "there is no PTX ISA version %.*s%s",
-                   (int)p->t.length, text,
-                   major * 10 + minor > 90 ? " yet: 9.0 is the newest known" : "");
+                   (int)p->t.length, text, p->m->is_too_new ? " yet: 9.0 is the newest known" : "");
         v = major < 1 ? 10 : 90;
     }
     p->m->version = (uint16_t)v;

@@ -383,6 +383,8 @@ struct ptx_module {
     const struct source *source;
     struct diags *diags;
     uint16_t version; /* PTX ISA version times ten: 90 for 9.0 */
+    bool is_no_ptx;   /* it does not begin with .version: an error was reported */
+    bool is_too_new;  /* its version is above the newest known: likewise */
     struct ptx_target target;
     uint8_t address_size; /* 32 or 64 */
     bool address_size_given;

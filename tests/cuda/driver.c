@@ -211,6 +211,22 @@ Test(driver, modules_from_files, .init = driver_load_kernels, .fini = driver_res
     unlink(path);
 }
 
+/* As on an H200: docs/hardware.md. */
+Test(driver, what_is_no_ptx_and_what_is_too_new, .init = driver_load_kernels, .fini = driver_reset)
+{
+    CUmodule m;
+    IS(cuModuleLoadData(&m, "nonsense"), CUDA_ERROR_INVALID_IMAGE);
+    IS(cuModuleLoadData(&m, "// only a comment"), CUDA_ERROR_INVALID_IMAGE);
+    IS(cuModuleLoadData(&m, ".version 9.9\n.target sm_70\n.entry k() { ret; }"),
+       CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    IS(cuModuleLoadData(&m, ".version 10.0\n.target sm_70\n.entry k() { ret; }"),
+       CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    IS(cuModuleLoadData(&m, ".version 8.9\n.target sm_70\n.entry k() { ret; }"),
+       CUDA_ERROR_INVALID_PTX);
+    IS(cuModuleLoadData(&m, ".version 7.0\n.target sm_70\n.entry k() { nonsense; }"),
+       CUDA_ERROR_INVALID_PTX);
+}
+
 Test(driver, the_error_log_says_why, .init = driver_load_kernels, .fini = driver_reset)
 {
     char log[100], info[10] = "x";
@@ -226,7 +242,7 @@ Test(driver, the_error_log_says_why, .init = driver_load_kernels, .fini = driver
     cr_expect((size_t)(uintptr_t)values[1] == strlen(log));
     cr_expect(info[0] == '\0' && values[3] == NULL);
     values[1] = (void *)5;
-    IS(cuModuleLoadDataEx(&m, "nonsense", 2, options, values), CUDA_ERROR_INVALID_PTX);
+    IS(cuModuleLoadDataEx(&m, "nonsense", 2, options, values), CUDA_ERROR_INVALID_IMAGE);
     cr_expect(strlen(log) == 4);
     IS(cuModuleLoadDataEx(&m, driver_ptx, 1, NULL, NULL), CUDA_ERROR_INVALID_VALUE);
     values[1] = (void *)sizeof log;

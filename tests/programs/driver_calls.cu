@@ -109,7 +109,7 @@ int main()
     char log[256];
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)sizeof log};
-    CU_FAILS(CUDA_ERROR_INVALID_PTX, cuModuleLoadDataEx(&module, "no PTX at all", 2, options, values));
+    CU_FAILS(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadDataEx(&module, "no PTX at all", 2, options, values));
     CU(cuDevicePrimaryCtxRelease(device));
     return verdict();
 }
