@@ -10,7 +10,7 @@ B      := build/$(notdir $(CC))-$(MODE)
 MODULE := base ptx emu emu/* determinism determinism/* model session library
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-CFLAGS.release := -O2 -g
+CFLAGS.release := -O2 -g1 # functions and lines, for profilers; variables are in a debug build
 CFLAGS.debug   := -O0 -g
 # by clang: of the same objects the tests are linked and the fuzzers; what a sanitizer reports needs lines only
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
@@ -50,7 +50,8 @@ CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
 SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
 TEST  := $(patsubst %.c,$B/%.o,$(wildcard $(foreach d,support oracles unit order race cuda cli estimate,tests/$d/*.c))) $(patsubst %,$B/tests/hardware/%.o,bits kernels)
-# Those whose results may depend on the compiler: what vector code computes, and what is seen of a program's stack.
+# Those whose results may depend on the compiler: what vector code computes, and what is seen of a program's stack. `make
+# check` links gcc's objects of them with what clang makes of everything else.
 COMPILER_TEST := $(filter $(addprefix $B/tests/,support/% oracles/% hardware/% unit/emu_% order/emu_% estimate/emu_counts.o unit/fp.o \
                  unit/property.o cuda/program.o),$(TEST))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
@@ -148,7 +149,7 @@ $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
 $B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
-$B/tests/run-compiler: $(COMPILER_TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
+$B/tests/run-compiler: $(COMPILER_TEST:$B/%=build/gcc-release/%) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
@@ -187,7 +188,7 @@ $(TEST): WARN := $(TEST_WARN)
 # Most tests compute little themselves: without optimisation they are compiled in a third of the time. (Two run less in a
 # build without it.)
 $(filter-out $(addprefix $B/tests/,support/% oracles/% unit/fp.o unit/property.o unit/emu_async.o estimate/emu_counts.o order/host_threads.o order/speculation.o),$(TEST)): \
-        CFLAGS.release := -O0 -g
+        CFLAGS.release := -O0 -g1
 ifeq ($(MODE),san)
 # The library says to libFuzzer which ways it takes. What computes little is compiled without optimisation: in a fifth
 # of the time. Of vector code the sanitizers see the variant that this host takes; the portable one, of the same source,
@@ -328,6 +329,7 @@ tidy:
 	NODES=40000 tools/tidy.sh
 check-clang: # warnings without optimisation, too, and what clang makes of vector code; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror MODE=debug build/gcc-debug/heddle
+	$(MAKE) -j2 CC=gcc build/gcc-release/tests/run
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite libcudart.so.13 tests/run-compiler $(if $(HAS_MPI),heddle-mpi))
 	HEDDLE=build/clang-release/heddle tests/run.sh build/clang-release/tests/run-compiler \
 	    --filter '@(@(emu_!(rounds)|fp|property)/*|program/that_*)'
