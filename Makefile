@@ -150,6 +150,7 @@ $B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
 $B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/run-compiler: $(COMPILER_TEST:$B/%=build/gcc-release/%) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
+	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
 	@mkdir -p $(@D)
