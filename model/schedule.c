@@ -132,6 +132,7 @@ static bool reads(const struct list *l, u32 n, u32 reg)
 static void wait_for_registers(struct list *l, u32 n)
 {
     const struct trace_inst *i = &l->inst[n];
+    if (i->reads + i->writes == 0) return; /* a kernel without registers has no list of them */
     const u32 *regs = l->t->regs + i->reg;
     u32 loads = 0;
     for (u32 k = 0; k < i->reads; k++) {
