@@ -248,7 +248,7 @@ Test(sweep_mpi, ranks_free_their_memory, .timeout = 120)
 {
     static const char with_lsan[] = MPIRUN
         "-n 3 env LD_PRELOAD=\"$(gcc -print-file-name=liblsan.so)\" "
-        "LSAN_OPTIONS=log_path=\"$PWD/leaks\":exitcode=0:stack_trace_format='#%n%m+' "
+        "LSAN_OPTIONS=log_path=\"$PWD/leaks\":exitcode=0:stack_trace_format='#%n%m+%o' "
         "./heddle-mpi sweep plan.yaml";
     NEEDS_MPI();
     if (system("test -e \"$(gcc -print-file-name=liblsan.so)\"") != 0) {
@@ -259,9 +259,17 @@ Test(sweep_mpi, ranks_free_their_memory, .timeout = 120)
     (void)finish(start(with_lsan));
     expect_each_once(8);
     shell("cat leaks.* >all; test -s all"); /* Open MPI's: so leaks were looked for */
-    char *all = text_of("all");
-    for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n"))
-        if (strncmp(line, "#1", 2) == 0) cr_expect(!strstr(line, "/heddle-mpi+"), "%s", line);
+    /* What lies behind the program's code is not the program: LSan takes plugins for it that are no longer loaded. */
+    shell("readelf -lW ./heddle-mpi | grep ' R E ' >code");
+    unsigned long begin = 0, size = 0;
+    char *code = text_of("code"), *all = text_of("all");
+    cr_assert_eq(sscanf(code, " LOAD %*x %lx %*x %*x %lx", &begin, &size), 2, "%s", code);
+    for (char *line = strtok(all, "\n"); line; line = strtok(NULL, "\n")) {
+        const char *at = strstr(line, "/heddle-mpi+");
+        if (strncmp(line, "#1", 2) == 0 && at)
+            cr_expect(strtoul(strchr(at, '+') + 1, NULL, 16) >= begin + size, "%s", line);
+    }
+    free(code);
     free(all);
 }
 
