@@ -10,12 +10,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include <zlib.h>
 
-enum { MOST_LINE = 400, USUAL_LINE = 158 }; /* bytes */
+enum { MOST_LINE = 400 };
 
 void sweep_record_print(const struct sweep_record *r, char *line, size_t size)
 {
@@ -173,8 +172,6 @@ static void read_all(struct sweep_journal *j, FILE *f)
     char *line = NULL;
     size_t cap = 0;
     struct sweep_record r;
-    struct stat file;
-    if (fstat(fileno(f), &file) == 0) grow_table(j, (size_t)file.st_size / USUAL_LINE);
     for (ssize_t n; (n = getline(&line, &cap, f)) > 0;) {
         const bool whole = line[n - 1] == '\n';
         if (whole && sweep_record_read(line, (size_t)n - 1, &r)) keep(j, &r);

@@ -81,8 +81,7 @@ bool sweep_results_write(const char *folder, const struct sweep_plan *p,
     snprintf(temporary, sizeof temporary, "%s.new", path);
     (void)unlink(temporary);
     bool ok = sqlite3_open(temporary, &db) == SQLITE_OK &&
-              sqlite3_exec(db, "PRAGMA journal_mode=OFF; PRAGMA cache_size=-16000", NULL, NULL,
-                           NULL) == SQLITE_OK; /* 16 MB: identifiers come in no order */
+              sqlite3_exec(db, "PRAGMA journal_mode=OFF", NULL, NULL, NULL) == SQLITE_OK;
     ok = ok && put_all(db, p, cells, count);
     if (!ok)
         usage_error("sweep", "cannot write '%s': %s", temporary,
