@@ -120,7 +120,7 @@ static bool are_alike(const u64 *at, u32 mask)
 /* The same for aligned accesses of 8, 16 or 32 bytes. So many lanes as fill the 32 banks take part at once, each uses as many
  * banks side by side, and lanes want the same words only if they want the same element: it is enough to look at elements.
  * Elements one behind the other take one pass. One element for all lanes of the warp is a broadcast, which takes one pass
- * at any size (so it does on an H200, and so Accel-Sim counts for a V100). */
+ * at any size: so it does on an H200 (calibrate/data/h200-cycles.csv); for older GPUs this is assumed. */
 static u32 bank_conflict_passes_wide(const u64 *at, u32 mask, u32 size, bool atomic)
 {
     const u32 lanes = LANES * 4 / size, all = (u32)((1ull << lanes) - 1);
