@@ -31,8 +31,8 @@ static const struct fitted_number {
     size_t offset;
     double spread;
 } places[] = {
-#define RATE(field, least, spread, unit, text)                                                     \
-    {#field, text, offsetof(struct timing_machine, field), spread},
+#define RATE(name, field, least, spread, unit, text)                                               \
+    {#name, text, offsetof(struct timing_machine, field), spread},
 #include "model/timing_numbers.def"
     {"latency_ALU", "of moves, logic, shifts, compares, conversions",
      offsetof(struct timing_machine, latency) + PTX_COST_ALU * sizeof(double), 0.3},

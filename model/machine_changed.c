@@ -51,16 +51,16 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
     memcpy(m->matrix, b.matrix, sizeof m->matrix);
     if (m->int_fp32 > 0) FOLLOW(int_fp32);
     else if (a.int_fp32 < b.int_fp32 || a.int_fp32 > b.int_fp32) m->int_fp32 = b.int_fp32;
-    if (m->atomic_lanes > 0) FOLLOW(atomic_lanes);
+    if (m->atomic.lanes > 0) FOLLOW(atomic.lanes);
     else if (measured->l2_atomics < g->l2_atomics || measured->l2_atomics > g->l2_atomics)
-        m->atomic_lanes = b.atomic_lanes;
-    replace(&m->l1_ways, a.l1_ways, b.l1_ways);
+        m->atomic.lanes = b.atomic.lanes;
+    replace(&m->l1.ways, a.l1.ways, b.l1.ways);
     /* The configuration has no limit of all ports together: it is one of the network, as the ports' own are. */
     scale(&m->network_requests, a.port_requests, b.port_requests);
     FOLLOW(start), FOLLOW(branch), FOLLOW(shared_latency), FOLLOW(barrier_latency),
         FOLLOW(constant_latency);
-    FOLLOW(l1_latency), FOLLOW(l1_sectors), FOLLOW(port_sectors), FOLLOW(port_requests);
-    FOLLOW(l2_latency), FOLLOW(l2_interval), FOLLOW(atomic_interval), FOLLOW(atomic_latency);
+    FOLLOW(l1.latency), FOLLOW(l1.sectors), FOLLOW(port_sectors), FOLLOW(port_requests);
+    FOLLOW(l2_latency), FOLLOW(l2_interval), FOLLOW(atomic.interval), FOLLOW(atomic.latency);
     FOLLOW(dram_latency), FOLLOW(dram_interval), FOLLOW(row_interval);
     return true;
 }

@@ -334,7 +334,7 @@ static bool is_crowded(const struct loads *l, const struct timing_machine *m)
     }
     for (u32 i = 0; i < l->count; i++)
         issued = l->of[i].busiest > issued ? l->of[i].busiest : issued;
-    if ((double)most * m->atomic_interval <= (double)issued) return false;
+    if ((double)most * m->atomic.interval <= (double)issued) return false;
     const double mean = (double)most / l->ctas, much = DEVIATION * mean;
     double sum = 0;
     for (u32 i = 0; i < l->count; i++) {

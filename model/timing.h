@@ -81,6 +81,29 @@ enum timing_part {
     TIMING_PARTS
 };
 
+/* L1 of an SM. Global memory goes past it where `global` is not set; .local memory is always in it. */
+struct timing_l1 {
+    double latency;  /* of a load that hits, and of the way through it; cycles */
+    double sectors;  /* a cycle, on hits */
+    double pending;  /* lines that an SM's loads may wait for; 0: any number */
+    bool whole;      /* lines are fetched whole */
+    bool global;     /* it holds global memory */
+    bool hashed;     /* its sets are chosen by a hash */
+    bool fermi;      /* by that of Fermi, if it has 32 or 64 sets */
+    bool local_back; /* stores to .local memory that hit stay there */
+    uint32_t ways;
+};
+
+/* Atomics on global memory, which slices of L2 carry out in rounds: of one operation on each of a sector's words. */
+struct timing_atomics {
+    double interval;    /* of a slice, by round; cycles */
+    double float_times; /* times as long, a round on one word of a floating-point type */
+    double lanes;       /* a cycle, of a sector, that a slice carries out; 0: all at once */
+    double issue;       /* of the SM's load unit, by round; cycles */
+    double latency;     /* beyond that of a load from L2; cycles */
+    bool blocks;        /* a warp issues nothing until its atomic is through */
+};
+
 struct timing_machine { /* cycles are of the SM's clock */
     uint32_t sms, schedulers;
     double latency[PTX_COST_COUNT];  /* from issue until a dependent instruction can issue */
@@ -100,15 +123,7 @@ struct timing_machine { /* cycles are of the SM's clock */
     double cta_launch;   /* of the whole GPU, for a CTA that is started in place of another; 0: any
                           * number at once */
     double shared_latency, barrier_latency, constant_latency;
-    /* L1 */
-    double l1_latency;
-    double l1_sectors; /* a cycle, on hits */
-    bool l1_whole;     /* lines are fetched whole */
-    bool l1_global;    /* it holds global memory */
-    bool l1_hashed;    /* its sets are chosen by a hash */
-    bool l1_fermi;     /* by that of Fermi, if it has 32 or 64 sets */
-    bool local_back;   /* stores to .local memory that hit stay there */
-    uint32_t l1_ways;
+    struct timing_l1 l1;
     uint32_t
         fetch_lines; /* of the instruction cache, of 128 bytes; 0: it has whatever is asked for */
     double fetch_latency; /* of an instruction that it lacks */
@@ -122,18 +137,13 @@ struct timing_machine { /* cycles are of the SM's clock */
     uint32_t channel_lines; /* side by side, that are in one channel: a power of 2 */
     bool hashed;            /* channels are chosen by a hash of the address; else they take turns */
     double l2_latency;      /* of a load that hits, but for queues */
-    double l2_interval, atomic_interval; /* of a slice, by sector; by round of an atomic */
-    double atomic_float;   /* times as long, a round on one word of a floating-point type */
-    double atomic_lanes;   /* a cycle, of a sector, that a slice carries out; 0: all at once */
-    double atomic_issue;   /* of the SM's load unit, by round of an atomic */
-    bool atomic_blocks;    /* a warp issues nothing until its atomic is through */
-    double atomic_latency; /* beyond that of a load from L2 */
-    double dram_latency;   /* beyond that of L2 */
-    double dram_interval;  /* of a channel, by sector */
-    uint32_t dram_least;   /* sectors that a channel moves at least */
-    uint32_t banks;        /* of a channel */
+    double l2_interval;     /* of a slice, by sector */
+    struct timing_atomics atomic;
+    double dram_latency;            /* beyond that of L2 */
+    double dram_interval;           /* of a channel, by sector */
+    uint32_t dram_least;            /* sectors that a channel moves at least */
+    uint32_t banks;                 /* of a channel */
     double row_bytes, row_interval; /* of a bank, when another row is opened; 0: free */
-    double l1_pending;              /* lines that an SM's loads may wait for; 0: any number */
 };
 
 struct timing_result {

@@ -410,13 +410,13 @@ static double carry_out(struct timing *c, double now)
         if (!turn) last = now;
         const bool early = d->o.reorder && t->arrives < last;
         last = later(last, t->arrives);
-        const double service = t->rounds * c->m->atomic_interval +
+        const double service = t->rounds * c->m->atomic.interval +
                                (early && d->o.queue == DAB_L2_QUEUE ? queued(c, t) : 0),
                      from = later(t->arrives, turn ? later(before, now) : now);
         before = timing_reserve(&c->mem.slice[t->slice], from, service / c->mem.fraction);
         double done = before + service;
         if (t->from_dram) done = timing_from_dram(c, t->slice, t->line, 1, done);
-        end = later(end, done + c->m->atomic_latency + c->m->l2_latency / 2);
+        end = later(end, done + c->m->atomic.latency + c->m->l2_latency / 2);
     }
     return end;
 }

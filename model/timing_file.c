@@ -12,11 +12,11 @@
 #define MACHINE(field) IN(machine) + offsetof(struct timing_machine, field)
 #define EACH(array, i) (IN(array) + (i) * sizeof(double))
 static const struct table_key keys[] = {
-#define RATE(field, least, spread, unit, text)                                                     \
-    {"machine", #field, KEY_NUMBER, least, 1e6, MACHINE(field), unit ", " text},
-#define COUNT(field, least, most, text)                                                            \
-    {"machine", #field, KEY_COUNT, least, most, MACHINE(field), text},
-#define FLAG(field, text) {"machine", #field, KEY_FLAG, 0, 1, MACHINE(field), text},
+#define RATE(name, field, least, spread, unit, text)                                               \
+    {"machine", #name, KEY_NUMBER, least, 1e6, MACHINE(field), unit ", " text},
+#define COUNT(name, field, least, most, text)                                                      \
+    {"machine", #name, KEY_COUNT, least, most, MACHINE(field), text},
+#define FLAG(name, field, text) {"machine", #name, KEY_FLAG, 0, 1, MACHINE(field), text},
 #include "model/timing_numbers.def"
 #define COST(id, pipeline, text)                                                                   \
     {"latency", #id, KEY_NUMBER, 0.5, 1e5, MACHINE(latency) + PTX_COST_##id * sizeof(double), text},

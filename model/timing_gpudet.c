@@ -211,7 +211,7 @@ static void store(struct timing *c, struct timing_warp *w, const struct trace_li
 {
     const struct gpudet *g = gpudet_of(c);
     struct hardware_warp *h = at(c, w);
-    const double data = c->m->l1_whole ? 1 : timing_popcount(n->sectors) / c->m->l1_sectors;
+    const double data = c->m->l1.whole ? 1 : timing_popcount(n->sectors) / c->m->l1.sectors;
     const uint32_t line = timing_warp_index(c, w) * g->o.log + h->log.count;
     timing_reserve(&c->mem.load_store[w->sm], now, data + 1);
     timing_fill_l1(c, w->sm, LOG_LINES | (2 * line & ~LOG_LINES), now);
@@ -233,7 +233,7 @@ static void search(struct timing *c, const struct timing_warp *w, uint32_t entri
                    struct timing_access *a)
 {
     const double begun = timing_reserve(&c->mem.load_store[w->sm], now, entries),
-                 done = begun + entries + c->m->l1_latency;
+                 done = begun + entries + c->m->l1.latency;
     if (done > a->done) *a = (struct timing_access){done, TIMING_LOG};
 }
 
@@ -344,7 +344,7 @@ static void send_next(struct timing *c, struct gpudet *g, const struct request *
     else g->sender_at[sm] = at + 1;
     const double read = timing_reserve(&c->mem.load_store[sm], r->when, 2);
     push(g, COMPARE,
-         timing_send(c, sm, timing_popcount(e.sectors) + HEADER, read + c->m->l1_latency), warp, e);
+         timing_send(c, sm, timing_popcount(e.sectors) + HEADER, read + c->m->l1.latency), warp, e);
     push(g, SEND, c->mem.load_store[sm], warp, e);
 }
 
@@ -387,7 +387,7 @@ static void begin_next(struct gpudet *g, uint32_t warp, double now)
 static void try_lock(struct timing *c, struct gpudet *g, const struct request *r, uint32_t slice)
 {
     uint32_t *owner = &g->locked[timing_hash(r->entry.line) % MAP];
-    const double answer = trip(c, r->warp / c->warps_per_sm, slice, 1, c->m->atomic_interval,
+    const double answer = trip(c, r->warp / c->warps_per_sm, slice, 1, c->m->atomic.interval,
                                r->when);
     if (g->o.losers == GPUDET_SKIP && is_covered(c, g, r)) {
         g->end = later(g->end, answer);
@@ -445,7 +445,7 @@ static void line_up(struct timing *c, double now)
         if (!l->count) continue;
         if (g->o.commit == GPUDET_LOCKS)
             for (uint32_t k = 0; k < g->o.overlap && k < l->count; k++)
-                begin_next(g, i, now + c->m->l1_latency);
+                begin_next(g, i, now + c->m->l1.latency);
         else if (!g->sender_count[sm]) push(g, SEND, now, i, none);
         g->senders[sm * c->warps_per_sm + g->sender_count[sm]++] = i;
     }

@@ -140,7 +140,7 @@ struct atomic {
 static struct atomic atomic_of(const struct timing_machine *m, u32 sectors, u32 rounds, bool floats,
                                double lanes)
 {
-    const double integers = sectors + rounds - 1, each = floats ? m->atomic_float : 1;
+    const double integers = sectors + rounds - 1, each = floats ? m->atomic.float_times : 1;
     return (struct atomic){sectors + rounds - 1, fmax(integers, rounds * each), lanes};
 }
 
@@ -153,10 +153,10 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     const u32 port = sm % c->mem.ports, slice = timing_slice_of(&c->mem.l2_map, n->line);
     const bool loads = timing_is_load(n);
     const u32 requests = a ? a->requests : sectors;
-    const double sent = timing_send(c, sm, loads && m->l1_whole ? 1 : requests, now);
-    double service = a ? a->busy * m->atomic_interval : sectors * m->l2_interval;
-    if (a && m->atomic_lanes > 0 && a->lanes / m->atomic_lanes > service)
-        service = a->lanes / m->atomic_lanes;
+    const double sent = timing_send(c, sm, loads && m->l1.whole ? 1 : requests, now);
+    double service = a ? a->busy * m->atomic.interval : sectors * m->l2_interval;
+    if (a && m->atomic.lanes > 0 && a->lanes / m->atomic.lanes > service)
+        service = a->lanes / m->atomic.lanes;
     service *= c->fold;
     const double begin = take_crowded(c, slice, n, take_slice(c, slice, n, sent, service), service);
     if (c->lapse) time_lapse_l2(c, slice, requests, dram, sent, begin);
@@ -170,7 +170,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
         there = fill->when;
         *part = TIMING_DRAM;
     }
-    if (a) there += m->atomic_latency * c->fold, *part = TIMING_ATOMIC;
+    if (a) there += m->atomic.latency * c->fold, *part = TIMING_ATOMIC;
     if (!answers) return there + m->l2_latency / 2 * c->fold;
     const double back = timing_reserve(&c->mem.port_in[port], there,
                                        requests * c->fold / m->port_sectors);
@@ -190,8 +190,8 @@ static u32 fermi_set(u32 line, u32 sets)
 static u32 l1_set(const struct timing *c, u32 line)
 {
     const u32 sets = c->mem.l1_sets;
-    if (c->m->l1_fermi && (sets == 32 || sets == 64)) return fermi_set(line, sets);
-    return timing_remainder(c->m->l1_hashed ? timing_hash(line) : line, c->mem.l1_sets_divisor);
+    if (c->m->l1.fermi && (sets == 32 || sets == 64)) return fermi_set(line, sets);
+    return timing_remainder(c->m->l1.hashed ? timing_hash(line) : line, c->mem.l1_sets_divisor);
 }
 
 /* The line in L1, or the least recently used one of its set. */
@@ -218,10 +218,10 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
     const bool local = n->how == TRACE_UNCACHED;
     u32 want = n->sectors;
     *part = TIMING_L2;
-    if (n->how == COUNT_LOAD_L2 || (!m->l1_global && !local))
+    if (n->how == COUNT_LOAD_L2 || (!m->l1.global && !local))
         return through_l2(c, sm, n, timing_popcount(want), n->from_dram, NULL, true, at, part) +
-               m->l1_latency * c->fold;
-    if (m->l1_whole) want = 15;
+               m->l1.latency * c->fold;
+    if (m->l1.whole) want = 15;
     struct timing_line *l = l1_find(c, sm, n->line);
     const u32 had = l->tag == n->line ? l->sectors : 0;
     /* In a window, L1 may lack what instructions before it have loaded; the functional caches know. */
@@ -233,7 +233,7 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
     if (lacks) {
         const u32 lacking = timing_popcount(lacks);
         u32 dram = n->from_dram;
-        if (dram && m->l1_whole) dram = 4;
+        if (dram && m->l1.whole) dram = 4;
         const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, NULL,
                                          true, at, part);
         if (l->tag != n->line) l->tag = n->line, l->sectors = 0, l->filled = 0;
@@ -242,7 +242,7 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
         if (filled > there) there = filled;
     }
     l->used = at;
-    return there + m->l1_latency * c->fold;
+    return there + m->l1.latency * c->fold;
 }
 
 void timing_fill_l1(const struct timing *c, uint32_t sm, uint32_t line, double now)
@@ -259,7 +259,7 @@ void timing_empty_l1(struct timing *c)
 static double store_line(struct timing *c, u32 sm, const struct trace_line *n, double at)
 {
     u8 part;
-    if (n->how == TRACE_UNCACHED && c->m->local_back) {
+    if (n->how == TRACE_UNCACHED && c->m->l1.local_back) {
         struct timing_line *l = l1_find(c, sm, n->line);
         if (l->tag == n->line) {
             l->sectors |= n->sectors;
@@ -298,18 +298,18 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
     for (u32 k = 0; k < count; k++) {
         const struct trace_line *n = &notes[k];
         const u32 sectors = timing_popcount(n->sectors);
-        const double need = (m->l1_whole ? 1 : sectors / m->l1_sectors) * c->fold;
+        const double need = (m->l1.whole ? 1 : sectors / m->l1.sectors) * c->fold;
         if (n->how == COUNT_ATOMIC) {
             u8 part = TIMING_ATOMIC;
             const struct atomic atomic = atomic_of(m, sectors, k == 0 ? rounds : 1,
                                                    c->code.insts[inst].floats, lanes);
             const u32 all = atomic.requests;
-            const double issue = m->atomic_issue * c->fold;
+            const double issue = m->atomic.issue * c->fold;
             const double at = timing_reserve(&c->mem.load_store[sm], now, all * issue);
             const double done = through_l2(c, sm, n, sectors, n->from_dram, &atomic, true, at,
                                            &part) +
                                 (all - 1) * issue;
-            at_least(a, done + m->l1_latency * c->fold + shared_out(c, inst), TIMING_ATOMIC);
+            at_least(a, done + m->l1.latency * c->fold + shared_out(c, inst), TIMING_ATOMIC);
             if (done > *stored) *stored = done;
             continue;
         }
@@ -334,7 +334,7 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
 static void swap(struct timing *c, const u32 *elements, u32 lanes, double now,
                  struct timing_access *a)
 {
-    const double least = (c->m->l1_latency + c->m->l2_latency + c->m->atomic_latency) * c->fold,
+    const double least = (c->m->l1.latency + c->m->l2_latency + c->m->atomic.latency) * c->fold,
                  trip = a->done - now < 2 * least ? a->done - now : 2 * least;
     for (u32 l = 0; l < lanes; l++) {
         if (!(elements[l] & TRACE_SWAPPED)) continue;
@@ -457,7 +457,7 @@ void timing_prepare_memory(struct timing *c, const struct timing_share *share, u
     mem->slice = timing_take(&c->storage, m->slices, sizeof(double));
     mem->channel = timing_take(&c->storage, m->channels, sizeof(double));
     mem->banks = timing_take(&c->storage, (size_t)m->channels * BANKS, sizeof *mem->banks);
-    mem->l1_ways = m->l1_ways;
+    mem->l1_ways = m->l1.ways;
     mem->l1_sets = l1_bytes / 128 / mem->l1_ways ? l1_bytes / 128 / mem->l1_ways : 1;
     mem->l1_sets_divisor = timing_divisor(mem->l1_sets);
     mem->l1 = timing_take_raw(&c->storage, (size_t)c->sms * mem->l1_sets * mem->l1_ways,

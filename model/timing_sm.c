@@ -44,7 +44,7 @@ static double fetch_miss(const struct timing *c)
     const struct timing_machine *m = c->m;
     if (!c->t->again) return m->fetch_latency;
     if ((c->t->inst_count + FETCHED - 1) / FETCHED <= m->fetch_lines) return 0;
-    return fmin(m->fetch_latency, m->l1_latency + m->l2_latency);
+    return fmin(m->fetch_latency, m->l1.latency + m->l2_latency);
 }
 
 /* When the instruction is in the SM's instruction cache, which is fully associative and replaces the least recently
@@ -274,7 +274,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
         done = timing_access_memory(c, w, inst, now);
         c->fold = 1;
     }
-    const bool waits = m->atomic_blocks && done.part == TIMING_ATOMIC;
+    const bool waits = m->atomic.blocks && done.part == TIMING_ATOMIC;
     u8 part = waits ? TIMING_ATOMIC : TIMING_LATENCY;
     if (waits && done.done > after) after = done.done;
     for (u32 r = i->reads; r < i->all; r++) {

@@ -123,9 +123,9 @@ static void put_fit(const struct timing_fit *k)
     put_number("most[TIMING_FEATURE_" #id "]", k->most[TIMING_FEATURE_##id]);
 #include "model/timing_features.def"
 #define MACHINE(field) put_number("machine." #field, m->field);
-#define RATE(field, ...) MACHINE(field)
-#define COUNT(field, ...) MACHINE(field)
-#define FLAG(field, ...) MACHINE(field)
+#define RATE(name, field, ...) MACHINE(field)
+#define COUNT(name, field, ...) MACHINE(field)
+#define FLAG(name, field, ...) MACHINE(field)
 #include "model/timing_numbers.def"
 #define COST(id, ...) MACHINE(latency[PTX_COST_##id]) MACHINE(interval[PTX_COST_##id])
 #include "ptx/costs.def"

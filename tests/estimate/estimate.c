@@ -311,7 +311,7 @@ Test(estimate, machines_are_complete)
         for (int u = 0; u < TIMING_UNITS; u++) cr_expect(gt(u32, m.units[u], 0));
         cr_expect(m.slices >= m.channels && m.channels && m.slices % m.channels == 0, "%s",
                   g->name);
-        cr_expect(m.port_sectors > 0 && m.port_requests > 0 && m.l1_sectors > 0 && m.l1_ways > 0);
+        cr_expect(m.port_sectors > 0 && m.port_requests > 0 && m.l1.sectors > 0 && m.l1.ways > 0);
         cr_expect(m.l2_latency > 0 && m.dram_latency > 0 && m.dram_interval > 0, "%s", g->name);
         cr_expect(m.banks > 0 && m.banks <= 64);
     }

@@ -159,7 +159,7 @@ Test(imbalance, a_hot_word_is_as_slow_in_a_large_grid)
         (void)machine_of(emu_gpu_find(names[g]), &m);
         for (uint32_t grid = 64; grid <= 4096; grid *= 4) {
             const double took = cycles(&k, grid, 256, 0, 0),
-                         least = grid * 256.0 * 4 * m.atomic_interval;
+                         least = grid * 256.0 * 4 * m.atomic.interval;
             cr_expect(took >= 0.98 * least, "%s, %u CTAs: %g cycles, the word takes %g", names[g],
                       grid, took, least);
             cr_expect(took >= last * 3.5, "%s, %u CTAs: %g cycles, a quarter takes %g", names[g],

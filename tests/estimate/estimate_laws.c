@@ -491,7 +491,7 @@ Test(laws, l1_of_fermi_has_hashed_sets)
         time[k] = cycles(&kernel, 1, 32, 0, ROUNDS);
         kernel_free(&kernel);
     }
-    cr_expect(time[1] >= LINES * (ROUNDS - 1) * (m.l1_latency + m.l2_latency), "%g", time[1]);
+    cr_expect(time[1] >= LINES * (ROUNDS - 1) * (m.l1.latency + m.l2_latency), "%g", time[1]);
     cr_expect(time[1] - time[0] >= LINES * (ROUNDS - 1) * m.l2_latency * 0.95, "%g and %g", time[0],
               time[1]);
 }

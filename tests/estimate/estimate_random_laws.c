@@ -247,7 +247,7 @@ Test(random_laws, no_estimate_is_below_its_bounds, .timeout = 1200)
             issue = (double)e->warp_instructions / (m.sms * m.schedulers * m.issue),
             chain = 4.0 * ITERATIONS * s.chain * m.latency[PTX_COST_IMAD],
             /* of all atomics 5/2 ITERATIONS of each warp, on the busiest word its part of the warps */
-            word = s.atomics * 2.5 * ITERATIONS * 32 * ceil(warps / s.words) * m.atomic_interval,
+            word = s.atomics * 2.5 * ITERATIONS * 32 * ceil(warps / s.words) * m.atomic.interval,
             dram = (double)e->cache.dram_reads * m.dram_interval / m.channels;
         say(&s, name, sizeof name);
         cr_expect(t >= 0.99 * issue, "%s: %g cycles, schedulers issue for %g", name, t, issue);
