@@ -121,13 +121,25 @@ static void access(void *self, const struct emu_access *a)
     o->access(o->self, &early);
 }
 
+/* Grids that the kernel launches are behind it, as far as this goes: nothing of them counts. */
+static const struct emu_observer *nested(void *self)
+{
+    static const struct emu_observer nothing = {.ignores_data = true, .nested = nested};
+    (void)self;
+    return &nothing;
+}
+
 struct early *early_new(void)
 {
     struct early *e = calloc(1, sizeof *e);
     if (!e) abort();
     e->touched = touched_new();
-    e->observer = (struct emu_observer){
-        .self = e, .ignores_data = true, .begin = start, .access = access, .sync = sync};
+    e->observer = (struct emu_observer){.self = e,
+                                        .ignores_data = true,
+                                        .nested = nested,
+                                        .begin = start,
+                                        .access = access,
+                                        .sync = sync};
     return e;
 }
 

@@ -203,6 +203,11 @@ static void footprint(void *self, uint64_t address, uint64_t size, uint8_t kind,
     }
 }
 
+static const struct emu_observer *nested(void *self)
+{
+    return &((struct touched *)self)->observer;
+}
+
 struct touched *touched_new(void)
 {
     struct touched *t = calloc(1, sizeof *t);
@@ -210,6 +215,7 @@ struct touched *touched_new(void)
     t->observer = (struct emu_observer){.self = t,
                                         .ignores_data = true,
                                         .skips_conflict_free = true,
+                                        .nested = nested,
                                         .access = access,
                                         .footprint = footprint};
     return t;

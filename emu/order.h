@@ -44,6 +44,7 @@ struct emu_warp {      /* a warp of a resident CTA */
     uint32_t waits_at;
 };
 
+enum { EMU_MOST_NESTED = 24 }; /* launches that stand still, each for grids of the one before */
 enum emu_access_kind { EMU_LOAD, EMU_STORE, EMU_ATOMIC, EMU_RED };
 _Static_assert(EMU_LOAD < EMU_STORE && EMU_STORE < EMU_ATOMIC && EMU_STORE < EMU_RED,
                "what is greater than STORE reads and writes");
@@ -353,9 +354,12 @@ struct emu_observer {
     bool skips_conflict_free;
     /* Atomics and reductions of global memory that an order carries out are reported in the order of commit. */
     bool in_commit_order;
-    /* The observer of the grids that run while a launch stands still, since a CTA of it waits for them: with a launch of its own,
-     * until that one goes on. What it finds is found by both. NULL: kernels cannot wait for grids while this one observes. */
+    /* The observer of the grids that run while a launch stands still, since a CTA of it waits for them: another one, or this one,
+     * which then has a launch of its own until `resumed`, on the one that was asked. What it finds is found by both. NULL: kernels
+     * cannot wait for grids while this one observes, for this reason: a literal, behind "which is not possible ". */
     const struct emu_observer *(*nested)(void *self);
+    const char *not_nested;
+    void (*resumed)(void *self); /* the launch goes on behind these grids */
     void (*begin)(void *self, struct emu_machine *m);
     /* With skips_conflict_free, of one observer at most: the byte ranges of global memory that a warp or lane of such a
      * launch accessed, with EMU_LOAD, EMU_STORE or EMU_RED and enum emu_access_flag. If a conflict is found later, every

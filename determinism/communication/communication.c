@@ -21,21 +21,33 @@ struct atomic_word {    /* a word that atomics of this launch have accessed */
     uint8_t loaded;     /* those of them that the node had loaded before */
 };
 
+struct superstep { /* a launch that runs, or stands still as CTAs of it wait for grids */
+    struct readers readers;
+    struct open_edges edges;
+    struct atomic_word *atomics; /* an open hash table */
+    size_t atomic_count, atomic_cap;
+    struct shadow *marks,
+        own_marks; /* whose marks: the first step's are those of the one shadow of writers */
+    uint32_t number, threads, warps; /* number: as slots number launches, from 1 */
+    bool running;
+    bool waited; /* some CTA has waited for grids */
+};
+
 struct communication {
     enum communication_unit unit;
     struct emu_observer observer;
     struct emu_memory_observer memory;
     struct shadow shadow;
-    struct readers readers;
     struct edges edges;
-    struct atomic_word *atomics; /* an open hash table */
-    size_t atomic_count, atomic_cap;
+    struct superstep *steps[EMU_MOST_NESTED + 1],
+        *step; /* step: steps[depth], of the launch that runs */
+    size_t depth;
+    bool nested; /* launches may have ended in another order than they began */
     char **kernels;
     size_t kernel_count, kernel_cap;
     struct communication_launch *launches;
     size_t launch_count, launch_cap;
-    uint32_t stream, threads, warps;
-    bool running;
+    uint32_t stream;
     uint64_t unseen, most_memory;
     struct communication_result result;
     struct communication_launch *result_launches;
@@ -43,13 +55,20 @@ struct communication {
 
 static struct communication_launch *now(struct communication *c)
 {
-    return &c->launches[c->launch_count - 1];
+    return &c->launches[c->step->number - 1];
 }
 
 /* As slots number launches: from 1. */
 static uint32_t now_number(const struct communication *c)
 {
-    return (uint32_t)c->launch_count;
+    return c->step->number;
+}
+
+static uint32_t nodes_of_cta(const struct communication *c, const struct superstep *s)
+{
+    return c->unit == COMMUNICATION_THREAD ? s->threads
+           : c->unit == COMMUNICATION_WARP ? s->warps
+                                           : 1;
 }
 
 /* ---- what is overwritten ---------------------------------------------------------------------- */
@@ -58,7 +77,9 @@ static void add_lost(const struct communication *c, struct communication_launch 
                      uint64_t slot, uint32_t bytes)
 {
     const uint32_t launch = slot_launch(slot);
-    if (!launch || (c->running && launch == now_number(c))) return;
+    if (!launch) return;
+    for (size_t i = 0; i <= c->depth; i++)
+        if (c->steps[i]->running && launch == c->steps[i]->number) return;
     launches[launch - 1].written += bytes;
     if (!(slot & SLOT_READ)) launches[launch - 1].never_read += bytes;
 }
@@ -69,8 +90,17 @@ static void lost(void *self, uint64_t slot, uint32_t bytes)
     add_lost(c, c->launches, slot, bytes);
 }
 
+/* CTAs that wait, and have read these bytes, will read others there. */
+static void forget_reads(struct communication *c, uint64_t offset, uint64_t size)
+{
+    for (size_t i = 0; i < c->depth; i++)
+        for (struct reader *r = c->steps[i]->readers.live; r; r = r->next)
+            reader_forget(r, nodes_of_cta(c, c->steps[i]), offset, size);
+}
+
 static void put(struct communication *c, uint64_t offset, uint64_t size, uint64_t slot)
 {
+    if (c->depth) forget_reads(c, offset, size);
     shadow_write(&c->shadow, offset, size, slot, lost, c);
 }
 
@@ -81,14 +111,14 @@ static void put(struct communication *c, uint64_t offset, uint64_t size, uint64_
 static void add_edge(struct communication *c, uint64_t slot, uint32_t to, uint64_t offset,
                      uint64_t size, uint64_t stride)
 {
-    struct open_edge *e = edges_open(&c->edges, slot, to);
+    struct open_edge *e = edges_open(&c->step->edges, slot, to);
     struct communication_pair *p = edges_pair(&c->edges, c->launches[slot_launch(slot) - 1].kernel,
                                               now(c)->kernel);
     uint64_t first = 0, second = 0;
     const uint64_t words = (offset + size + 3) / 4 - offset / 4;
     e->bytes += size;
     e->transfers++;
-    shadow_mark(&c->shadow, offset, size, &first, &second);
+    shadow_mark(c->step->marks, offset, size, &first, &second);
     p->point_to_point += first - second;
     p->scatter += size - (first - second);
     p->strides[2] += words - 1;
@@ -115,23 +145,16 @@ static bool add_read(struct communication *c, uint64_t slot, uint32_t to, uint64
         l->stays += size;
         const struct communication_launch *w = &c->launches[launch - 1];
         if (memcmp(w->grid, l->grid, sizeof l->grid) != 0 || w->nodes != l->nodes)
-            edges_open(&c->edges, slot, to)->bytes += size;
+            edges_open(&c->step->edges, slot, to)->bytes += size;
         return false;
     }
     return true;
 }
 
-static uint32_t nodes_of_cta(const struct communication *c)
-{
-    return c->unit == COMMUNICATION_THREAD ? c->threads
-           : c->unit == COMMUNICATION_WARP ? c->warps
-                                           : 1;
-}
-
 /* The CTA has ended: its runs become edges. */
 static void end_reader(struct communication *c, struct reader *r)
 {
-    const uint32_t first = c->unit == COMMUNICATION_KERNEL ? 0 : r->cta * nodes_of_cta(c);
+    const uint32_t first = c->unit == COMMUNICATION_KERNEL ? 0 : r->cta * nodes_of_cta(c, c->step);
     const struct read_run *last = NULL;
     reader_sort(r);
     for (size_t i = 0; i < r->run_count; i++) {
@@ -142,28 +165,55 @@ static void end_reader(struct communication *c, struct reader *r)
         add_edge(c, x->slot, first + x->local, x->offset, x->size, 4 * stride);
         last = x;
     }
-    reader_release(&c->readers, r);
+    reader_release(&c->step->readers, r);
 }
 
 /* ---- atomics ---------------------------------------------------------------------------------- */
 
-static size_t atomic_place(const struct communication *c, uint64_t word)
+static size_t atomic_place(const struct superstep *s, uint64_t word)
 {
-    size_t i = (size_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (c->atomic_cap - 1);
-    while (c->atomics[i].word && c->atomics[i].word != word) i = (i + 1) & (c->atomic_cap - 1);
+    size_t i = (size_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (s->atomic_cap - 1);
+    while (s->atomics[i].word && s->atomics[i].word != word) i = (i + 1) & (s->atomic_cap - 1);
     return i;
 }
 
-static void grow_atomics(struct communication *c)
+static void grow_atomics(struct superstep *s)
 {
-    struct atomic_word *const old = c->atomics;
-    const size_t count = c->atomic_cap;
-    c->atomic_cap = count ? 2 * count : 64;
-    c->atomics = calloc(c->atomic_cap, sizeof *c->atomics);
-    if (!c->atomics) abort();
+    struct atomic_word *const old = s->atomics;
+    const size_t count = s->atomic_cap;
+    s->atomic_cap = count ? 2 * count : 64;
+    s->atomics = calloc(s->atomic_cap, sizeof *s->atomics);
+    if (!s->atomics) abort();
     for (size_t i = 0; i < count; i++)
-        if (old[i].word) c->atomics[atomic_place(c, old[i].word)] = old[i];
+        if (old[i].word) s->atomics[atomic_place(s, old[i].word)] = old[i];
     free(old);
+}
+
+/* The launch ends: each word was read once. What the word's only node had loaded already counts (end_reader). */
+static void end_atomic(struct communication *c, const struct atomic_word *w)
+{
+    const uint32_t bytes = w->bytes & ~(w->node == COMMUNICATION_SEVERAL ? 0u : w->loaded);
+    const uint64_t offset = (w->word - 1) * 4;
+    now(c)->atomic_words++;
+    if (w->node == COMMUNICATION_SEVERAL) now(c)->several_words++;
+    for (uint32_t b = 0, n; b < 4; b += n) {
+        n = 1;
+        if (!(bytes >> b & 1)) continue;
+        while (b + n < 4 && bytes >> (b + n) & 1 && w->before[b + n] == w->before[b]) n++;
+        if (slot_launch(w->before[b]) == now_number(c)) continue;
+        if (add_read(c, w->before[b], w->node, n))
+            add_edge(c, w->before[b], w->node, offset + b, n, 0);
+    }
+}
+
+/* Grids that a CTA has waited for have written it. */
+static bool is_overwritten(struct communication *c, const struct atomic_word *w)
+{
+    for (uint32_t b = 0; b < 4; b++)
+        if (w->bytes >> b & 1 &&
+            slot_launch(shadow_byte(&c->shadow, (w->word - 1) * 4 + b)) != now_number(c))
+            return true;
+    return false;
 }
 
 /* Of the node that executes an atomic: its CTA and its number there. */
@@ -175,15 +225,20 @@ static void add_atomic_word(struct communication *c, uint64_t offset, uint32_t s
                             const struct atomic_node *by)
 {
     const uint64_t word = offset / 4 + 1;
-    if (2 * (c->atomic_count + 1) > c->atomic_cap) grow_atomics(c);
-    struct atomic_word *w = &c->atomics[atomic_place(c, word)];
+    struct superstep *s = c->step;
+    if (2 * (s->atomic_count + 1) > s->atomic_cap) grow_atomics(s);
+    struct atomic_word *w = &s->atomics[atomic_place(s, word)];
+    if (s->waited && w->word && is_overwritten(c, w)) { /* it is read again */
+        end_atomic(c, w);
+        *w = (struct atomic_word){.word = word, .node = by->node};
+    }
     if (!w->word) {
-        c->atomic_count++;
+        s->atomic_count++;
         w->word = word;
         w->node = by->node;
     } else if (w->node != by->node) w->node = COMMUNICATION_SEVERAL;
     const uint32_t wanted = ((1u << size) - 1) << offset % 4;
-    const struct reader *r = wanted & ~w->bytes ? reader_find(&c->readers, by->cta) : NULL;
+    const struct reader *r = wanted & ~w->bytes ? reader_find(&c->step->readers, by->cta) : NULL;
     for (uint32_t i = 0; i < size; i++) {
         const uint32_t b = (uint32_t)(offset % 4) + i;
         if (w->bytes >> b & 1) continue;
@@ -204,23 +259,6 @@ static void add_atomic(struct communication *c, uint64_t offset, uint32_t size,
     }
 }
 
-/* The launch ends: each word was read once. What the word's only node had loaded already counts (end_reader). */
-static void end_atomic(struct communication *c, const struct atomic_word *w)
-{
-    const uint32_t bytes = w->bytes & ~(w->node == COMMUNICATION_SEVERAL ? 0u : w->loaded);
-    const uint64_t offset = (w->word - 1) * 4;
-    now(c)->atomic_words++;
-    if (w->node == COMMUNICATION_SEVERAL) now(c)->several_words++;
-    for (uint32_t b = 0, n; b < 4; b += n) {
-        n = 1;
-        if (!(bytes >> b & 1)) continue;
-        while (b + n < 4 && bytes >> (b + n) & 1 && w->before[b + n] == w->before[b]) n++;
-        if (slot_launch(w->before[b]) == now_number(c)) continue;
-        if (add_read(c, w->before[b], w->node, n))
-            add_edge(c, w->before[b], w->node, offset + b, n, 0);
-    }
-}
-
 static int by_word(const void *x, const void *y)
 {
     const struct atomic_word *a = x, *b = y;
@@ -229,13 +267,14 @@ static int by_word(const void *x, const void *y)
 
 static void end_atomics(struct communication *c)
 {
+    struct superstep *s = c->step;
     size_t n = 0;
-    for (size_t i = 0; i < c->atomic_cap; i++)
-        if (c->atomics[i].word) c->atomics[n++] = c->atomics[i];
-    if (n) qsort(c->atomics, n, sizeof *c->atomics, by_word);
-    for (size_t i = 0; i < n; i++) end_atomic(c, &c->atomics[i]);
-    if (n) memset(c->atomics, 0, c->atomic_cap * sizeof *c->atomics);
-    c->atomic_count = 0;
+    for (size_t i = 0; i < s->atomic_cap; i++)
+        if (s->atomics[i].word) s->atomics[n++] = s->atomics[i];
+    if (n) qsort(s->atomics, n, sizeof *s->atomics, by_word);
+    for (size_t i = 0; i < n; i++) end_atomic(c, &s->atomics[i]);
+    if (n) memset(s->atomics, 0, s->atomic_cap * sizeof *s->atomics);
+    s->atomic_count = 0;
 }
 
 /* ---- the observer: accesses ------------------------------------------------------------------- */
@@ -248,12 +287,12 @@ static void add_range(struct communication *c, const struct emu_access *a, uint3
                            : c->unit == COMMUNICATION_WARP ? w
                                                            : 0;
     if (a->kind == EMU_LOAD) {
-        if (!*r) *r = reader_of(&c->readers, c->unit == COMMUNICATION_KERNEL ? 0 : cta);
-        reader_add(&c->readers, *r, &c->shadow, now_number(c), local, offset, size);
+        if (!*r) *r = reader_of(&c->step->readers, c->unit == COMMUNICATION_KERNEL ? 0 : cta);
+        reader_add(&c->step->readers, *r, &c->shadow, now_number(c), local, offset, size);
         return;
     }
     const bool one = c->unit == COMMUNICATION_KERNEL;
-    const uint32_t node = one ? 0 : cta * nodes_of_cta(c) + local;
+    const uint32_t node = one ? 0 : cta * nodes_of_cta(c, c->step) + local;
     if (a->kind == EMU_STORE) put(c, offset, size, slot_of(now_number(c), node));
     else add_atomic(c, offset, size, &(struct atomic_node){one ? 0 : cta, local, node});
 }
@@ -291,7 +330,7 @@ static void communication_on_sync(void *self, const struct emu_sync *s)
 {
     struct communication *c = self;
     if (s->kind != EMU_SYNC_CTA_EXIT || c->unit == COMMUNICATION_KERNEL) return;
-    struct reader *r = c->readers.live;
+    struct reader *r = c->step->readers.live;
     while (r && r->cta != s->who->cta) r = r->next;
     if (r) end_reader(c, r);
 }
@@ -326,31 +365,68 @@ static void communication_on_begin(void *self, struct emu_machine *m)
         c->launches = realloc(c->launches, c->launch_cap * sizeof *c->launches);
         if (!c->launches) abort();
     }
-    c->threads = x.threads;
-    c->warps = (x.threads + 31) / 32;
+    struct superstep *s = c->step;
+    s->threads = x.threads;
+    s->warps = (x.threads + 31) / 32;
     emu_machine_thread(m, x.ctas - 1, x.threads - 1, l.grid, l.block); /* the last one's indices */
     for (int i = 0; i < 3; i++) l.grid[i]++, l.block[i]++;
-    l.nodes = c->unit == COMMUNICATION_KERNEL ? 1 : x.ctas * nodes_of_cta(c);
+    l.nodes = c->unit == COMMUNICATION_KERNEL ? 1 : x.ctas * nodes_of_cta(c, s);
     c->launches[c->launch_count++] = l;
-    c->running = true;
+    s->number = (uint32_t)c->launch_count;
+    s->running = true;
+    s->waited = false;
 }
 
 static uint64_t memory_used(const struct communication *c)
 {
-    return shadow_memory(&c->shadow) + c->readers.most_memory + edges_memory(&c->edges) +
-           c->atomic_cap * sizeof *c->atomics + c->launch_cap * sizeof *c->launches;
+    uint64_t sum = shadow_memory(&c->shadow) + edges_memory(&c->edges) +
+                   c->launch_cap * sizeof *c->launches;
+    for (size_t i = 0; i <= EMU_MOST_NESTED && c->steps[i]; i++) {
+        const struct superstep *s = c->steps[i];
+        sum += s->readers.most_memory + s->edges.cap * sizeof *s->edges.list +
+               s->atomic_cap * sizeof *s->atomics + shadow_memory(&s->own_marks);
+    }
+    return sum;
 }
 
 static void communication_on_end(void *self)
 {
     struct communication *c = self;
-    while (c->readers.live) end_reader(c, c->readers.live); /* also of CTAs that a fault ended */
+    while (c->step->readers.live)
+        end_reader(c, c->step->readers.live); /* also of CTAs that a fault ended */
     end_atomics(c);
-    edges_end_launch(&c->edges, c->launches, c->launch_count, c->unit);
-    shadow_forget_marks(&c->shadow);
-    c->running = false;
+    edges_end_launch(&c->edges, &c->step->edges, c->launches, now_number(c) - 1, c->unit);
+    shadow_forget_marks(c->step->marks);
+    c->step->running = false;
     const uint64_t memory = memory_used(c);
     if (memory > c->most_memory) c->most_memory = memory;
+}
+
+static void step_down(struct communication *c, size_t depth)
+{
+    if (depth > EMU_MOST_NESTED) abort();
+    c->depth = depth;
+    if (!c->steps[depth]) {
+        struct superstep *s = c->steps[depth] = calloc(1, sizeof *s);
+        if (!s) abort();
+        s->marks = depth ? &s->own_marks : &c->shadow;
+    }
+    c->step = c->steps[depth];
+}
+
+/* The grids that a CTA waits for are supersteps of their own, in the middle of the one that waits. */
+static const struct emu_observer *communication_on_nested(void *self)
+{
+    struct communication *c = self;
+    c->step->waited = c->nested = true;
+    step_down(c, c->depth + 1);
+    return &c->observer;
+}
+
+static void communication_on_resumed(void *self)
+{
+    struct communication *c = self;
+    c->step = c->steps[--c->depth];
 }
 
 /* ---- the host --------------------------------------------------------------------------------- */
@@ -416,8 +492,11 @@ struct communication *communication_new(enum communication_unit unit)
     struct communication *c = calloc(1, sizeof *c);
     if (!c) abort();
     c->unit = unit;
+    step_down(c, 0);
     c->observer = (struct emu_observer){.self = c,
                                         .ignores_data = true,
+                                        .nested = communication_on_nested,
+                                        .resumed = communication_on_resumed,
                                         .begin = communication_on_begin,
                                         .access = communication_on_access,
                                         .sync = communication_on_sync,
@@ -435,11 +514,17 @@ void communication_free(struct communication *c)
 {
     if (!c) return;
     shadow_free(&c->shadow);
-    readers_free(&c->readers);
+    for (size_t i = 0; i <= EMU_MOST_NESTED && c->steps[i]; i++) {
+        struct superstep *s = c->steps[i];
+        readers_free(&s->readers);
+        shadow_free(&s->own_marks);
+        free(s->edges.list);
+        free(s->atomics);
+        free(s);
+    }
     edges_free(&c->edges);
     for (size_t i = 0; i < c->kernel_count; i++) free(c->kernels[i]);
     free((void *)c->kernels);
-    free(c->atomics);
     free(c->launches);
     free(c->result_launches);
     free(c);
@@ -489,6 +574,7 @@ const struct communication_result *communication_result(struct communication *c)
     if (size) memcpy(c->result_launches, c->launches, size);
     struct leaving x = {c, c->result_launches, 0};
     shadow_all(&c->shadow, add_left, &x);
+    if (c->nested) edges_sort(&c->edges);
     if (c->edges.pair_count)
         qsort(c->edges.pairs, c->edges.pair_count, sizeof *c->edges.pairs, by_kernels);
     c->result = (struct communication_result){.unit = c->unit,

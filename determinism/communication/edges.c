@@ -26,35 +26,35 @@ struct communication_pair *edges_pair(struct edges *e, uint32_t from, uint32_t t
 
 /* ---- edges of the launch that runs ------------------------------------------------------------ */
 
-static size_t place_of(const struct edges *e, uint64_t from, uint32_t to)
+static size_t place_of(const struct open_edges *o, uint64_t from, uint32_t to)
 {
     const uint64_t h = (from ^ (uint64_t)to << 17 ^ to) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t i = (size_t)(h >> 24) & (e->open_cap - 1);
-    while (e->open[i].from && (e->open[i].from != from || e->open[i].to != to))
-        i = (i + 1) & (e->open_cap - 1);
+    size_t i = (size_t)(h >> 24) & (o->cap - 1);
+    while (o->list[i].from && (o->list[i].from != from || o->list[i].to != to))
+        i = (i + 1) & (o->cap - 1);
     return i;
 }
 
-static void grow(struct edges *e)
+static void grow(struct open_edges *o)
 {
-    struct open_edge *const old = e->open;
-    const size_t count = e->open_cap;
-    e->open_cap = count ? 2 * count : 256;
-    e->open = calloc(e->open_cap, sizeof *e->open);
-    if (!e->open) abort();
+    struct open_edge *const old = o->list;
+    const size_t count = o->cap;
+    o->cap = count ? 2 * count : 256;
+    o->list = calloc(o->cap, sizeof *o->list);
+    if (!o->list) abort();
     for (size_t i = 0; i < count; i++)
-        if (old[i].from) e->open[place_of(e, old[i].from, old[i].to)] = old[i];
+        if (old[i].from) o->list[place_of(o, old[i].from, old[i].to)] = old[i];
     free(old);
 }
 
-struct open_edge *edges_open(struct edges *e, uint64_t from, uint32_t to)
+struct open_edge *edges_open(struct open_edges *o, uint64_t from, uint32_t to)
 {
-    if (2 * (e->open_count + 1) > e->open_cap) grow(e);
-    struct open_edge *x = &e->open[place_of(e, from, to)];
+    if (2 * (o->count + 1) > o->cap) grow(o);
+    struct open_edge *x = &o->list[place_of(o, from, to)];
     if (!x->from) {
         x->from = from;
         x->to = to;
-        e->open_count++;
+        o->count++;
     }
     return x;
 }
@@ -76,16 +76,17 @@ static int by_writer(const void *x, const void *y)
 }
 
 /* The free places go to the end. */
-static size_t compact(struct edges *e)
+static size_t compact(struct open_edges *o)
 {
     size_t n = 0;
-    for (size_t i = 0; i < e->open_cap; i++)
-        if (e->open[i].from) e->open[n++] = e->open[i];
+    for (size_t i = 0; i < o->cap; i++)
+        if (o->list[i].from) o->list[n++] = o->list[i];
     return n;
 }
 
 struct ending {
     struct edges *e;
+    const struct open_edge *open;
     const struct communication_launch *launches, *now;
     size_t now_index, count; /* count: of edges */
     enum communication_unit unit;
@@ -123,7 +124,7 @@ static void add_reader(const struct ending *w, const struct open_edge *x, size_t
 /* Sorted by reader. */
 static void add_readers(const struct ending *w)
 {
-    const struct open_edge *x = w->e->open;
+    const struct open_edge *x = w->open;
     for (size_t i = 0, n; i < w->count; i += n) {
         for (n = 1; i + n < w->count && x[i + n].to == x[i].to;) n++;
         add_reader(w, &x[i], n);
@@ -199,34 +200,49 @@ static void add_superstep(const struct ending *w, const struct open_edge *x, siz
 /* Sorted by writer: by launch, then by node. */
 static void add_writers(const struct ending *w)
 {
-    const struct open_edge *x = w->e->open;
+    const struct open_edge *x = w->open;
     for (size_t i = 0, n; i < w->count; i += n) {
         for (n = 1; i + n < w->count && slot_launch(x[i + n].from) == slot_launch(x[i].from);) n++;
         add_superstep(w, &x[i], n);
     }
 }
 
-void edges_end_launch(struct edges *e, const struct communication_launch *launches, size_t count,
+void edges_end_launch(struct edges *e, struct open_edges *o,
+                      const struct communication_launch *launches, size_t index,
                       enum communication_unit unit)
 {
     struct ending w = {.e = e,
+                       .open = o->list,
                        .launches = launches,
-                       .now = &launches[count - 1],
-                       .now_index = count - 1,
-                       .count = compact(e),
+                       .now = &launches[index],
+                       .now_index = index,
+                       .count = compact(o),
                        .unit = unit};
     if (!w.count) return;
-    qsort(e->open, w.count, sizeof *e->open, by_reader);
+    qsort(o->list, w.count, sizeof *o->list, by_reader);
     add_readers(&w);
-    qsort(e->open, w.count, sizeof *e->open, by_writer);
+    qsort(o->list, w.count, sizeof *o->list, by_writer);
     add_writers(&w);
-    memset(e->open, 0, e->open_cap * sizeof *e->open);
-    e->open_count = 0;
+    memset(o->list, 0, o->cap * sizeof *o->list);
+    o->count = 0;
+}
+
+static int by_launches(const void *x, const void *y)
+{
+    const struct communication_edge *a = x, *b = y;
+    if (a->to_launch != b->to_launch) return a->to_launch < b->to_launch ? -1 : 1;
+    if (a->from_launch != b->from_launch) return a->from_launch < b->from_launch ? -1 : 1;
+    if (a->from != b->from) return a->from < b->from ? -1 : 1;
+    return a->to < b->to ? -1 : a->to > b->to;
+}
+
+void edges_sort(struct edges *e)
+{
+    if (e->count) qsort(e->list, e->count, sizeof *e->list, by_launches);
 }
 
 void edges_free(struct edges *e)
 {
-    free(e->open);
     free(e->pairs);
     free(e->list);
     *e = (struct edges){0};
@@ -234,6 +250,5 @@ void edges_free(struct edges *e)
 
 uint64_t edges_memory(const struct edges *e)
 {
-    return e->open_cap * sizeof *e->open + e->pair_cap * sizeof *e->pairs +
-           e->cap * sizeof *e->list;
+    return e->pair_cap * sizeof *e->pairs + e->cap * sizeof *e->list;
 }

@@ -11,10 +11,12 @@ struct open_edge { /* of the launch that runs */
     uint64_t bytes, transfers;
 };
 
-struct edges {
-    struct open_edge *open; /* an open hash table */
-    size_t open_count, open_cap;
-    /* The result so far. */
+struct open_edges {
+    struct open_edge *list; /* an open hash table */
+    size_t count, cap;
+};
+
+struct edges { /* the result so far */
     struct communication_pair *pairs;
     size_t pair_count, pair_cap, last_pair;
     struct communication_edge *list;
@@ -25,10 +27,13 @@ struct edges {
 /* The pair of two kernels, made if need be. Valid until the next call. */
 struct communication_pair *edges_pair(struct edges *e, uint32_t from, uint32_t to);
 /* The edge from the writer of that slot to node `to`. Valid until the next call. */
-struct open_edge *edges_open(struct edges *e, uint64_t from, uint32_t to);
-/* The launch ends, the last one of `launches`: its edges go into pairs and list. */
-void edges_end_launch(struct edges *e, const struct communication_launch *launches, size_t count,
+struct open_edge *edges_open(struct open_edges *o, uint64_t from, uint32_t to);
+/* The launch of that index ends: its edges go into pairs and list. */
+void edges_end_launch(struct edges *e, struct open_edges *o,
+                      const struct communication_launch *launches, size_t index,
                       enum communication_unit unit);
+/* The list is sorted by to_launch, from_launch, from, to again: needed if launches ended in another order than they began. */
+void edges_sort(struct edges *e);
 void edges_free(struct edges *e);
 uint64_t edges_memory(const struct edges *e);
 

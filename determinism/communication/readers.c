@@ -76,6 +76,21 @@ bool reader_has(const struct reader *r, uint32_t local, uint64_t offset)
     return r->blocks[place_of(r, key)].seen[at / 64] >> at % 64 & 1; /* of a free one: no bits */
 }
 
+void reader_forget(struct reader *r, uint32_t nodes, uint64_t offset, uint64_t size)
+{
+    if (!r->block_count) return;
+    for (const uint64_t end = offset + size; offset < end;) {
+        const uint64_t edge = (offset / READ_BLOCK + 1) * READ_BLOCK,
+                       stop = end < edge ? end : edge;
+        for (uint32_t local = 0; local < nodes; local++) {
+            struct read_block *b = &r->blocks[place_of(r, (offset / READ_BLOCK << 10 | local) + 1)];
+            for (uint64_t o = offset; b->key && o < stop; o++)
+                b->seen[o % READ_BLOCK / 64] &= ~(UINT64_C(1) << o % 64);
+        }
+        offset = stop;
+    }
+}
+
 /* ---- runs ------------------------------------------------------------------------------------- */
 
 struct adding {

@@ -44,6 +44,8 @@ struct reader *reader_of(struct readers *all, uint32_t cta);
 /* Adds what the node reads here for the first time to the runs. */
 void reader_add(struct readers *all, struct reader *r, struct shadow *s, uint32_t now,
                 uint32_t local, uint64_t offset, uint64_t size);
+/* Grids that the CTA waits for have written these bytes: reads of any of its nodes, of so many, count again. */
+void reader_forget(struct reader *r, uint32_t nodes, uint64_t offset, uint64_t size);
 /* Whether the node has read the byte. */
 bool reader_has(const struct reader *r, uint32_t local, uint64_t offset);
 /* By node, writer, address; adjacent ranges joined. */

@@ -57,6 +57,8 @@ struct locks {
     size_t row_count, row_cap, row_index_size;
     uint64_t instructions;
     bool tickets; /* threads of the launch have taken some */
+    struct locks *nested,
+        *sum; /* of the grids that a launch waits for, or NULL; who has its rows */
 };
 
 static void *must(void *p)
@@ -533,7 +535,7 @@ static void add_word(struct locks *k, const struct word *w)
         row.allocation = in.name;
         row.offset = w->address - in.address;
     }
-    locks_add(k, &row);
+    locks_add(k->sum, &row);
 }
 
 static void locks_on_begin(void *self, struct emu_machine *m)
@@ -564,6 +566,30 @@ static void end_launch(void *self)
     k->word_count = k->word_cap = k->index_size = 0;
     k->tickets = false;
     k->machine = NULL;
+    if (k->sum == k) return;
+    k->sum->instructions += k->instructions;
+    k->instructions = 0;
+}
+
+/* Threads of the launch that stands still hold and await no word of the nested grids' tables: these are another launch. */
+static const struct emu_observer *locks_on_nested(void *self)
+{
+    struct locks *k = self;
+    if (!k->nested) k->nested = locks_new();
+    k->nested->emu = k->emu;
+    k->nested->sum = k->sum;
+    return &k->nested->observer;
+}
+
+/* The nested grids may have changed words. */
+static void locks_on_resumed(void *self)
+{
+    struct locks *k = self;
+    for (size_t i = 0; i < k->word_count; i++) {
+        struct word *x = &k->words[i];
+        uint64_t value = 0;
+        if (!x->cta && emu_machine_load(k->machine, x->address, &value, x->width)) x->value = value;
+    }
 }
 
 static int by_failures(const void *a, const void *b)
@@ -596,8 +622,11 @@ uint64_t locks_thread_instructions(const struct locks *k)
 struct locks *locks_new(void)
 {
     struct locks *k = must(calloc(1, sizeof *k));
+    k->sum = k;
     k->observer = (struct emu_observer){.self = k,
                                         .in_commit_order = true,
+                                        .nested = locks_on_nested,
+                                        .resumed = locks_on_resumed,
                                         .begin = locks_on_begin,
                                         .issue = locks_on_issue,
                                         .access = locks_on_access,
@@ -609,6 +638,7 @@ struct locks *locks_new(void)
 void locks_free(struct locks *k)
 {
     if (!k) return;
+    locks_free(k->nested);
     free(k->words);
     free(k->word_index);
     for (size_t i = 0; i < k->row_count; i++) {

@@ -18,7 +18,8 @@ struct placement {
     size_t capacity;    /* of cells */
     uint32_t ctas;      /* of the launch; 0: too many to count */
     uint64_t low, size; /* the allocation that was accessed last */
-    struct placement_counts counts;
+    struct placement_counts counts, *sum; /* sum: its own, or of the launch that waits for these */
+    struct placement *nested; /* of the grids that a launch waits for; NULL: there were none yet */
 };
 
 /* A number of bytes, as 256 or 64K; 0: it is none. */
@@ -147,7 +148,7 @@ static void placement_on_access(void *self, const struct emu_access *a)
     qsort(sectors, count, sizeof *sectors, by_value);
     for (size_t i = 0; i < count; i++) {
         if (i && sectors[i] == sectors[i - 1]) continue;
-        if (!p->ctas) p->counts.left_out++;
+        if (!p->ctas) p->sum->left_out++;
         else
             p->cells[(size_t)a->who->cta * p->options.partitions +
                      partition_of(p, sectors[i] * SECTOR)]++;
@@ -168,10 +169,27 @@ static void placement_on_end(void *self)
             if (p->options.nearest && of[k] > of[home]) home = k;
         }
         for (uint32_t k = 0; k < n; k++)
-            p->counts.hops[placement_hops(&p->options, home, k)] += of[k];
-        p->counts.local += of[home];
-        p->counts.remote += all - of[home];
+            p->sum->hops[placement_hops(&p->options, home, k)] += of[k];
+        p->sum->local += of[home];
+        p->sum->remote += all - of[home];
     }
+}
+
+/* Their CTAs get partitions as those of other launches. */
+static const struct emu_observer *placement_on_nested(void *self)
+{
+    struct placement *p = self;
+    if (!p->nested) p->nested = placement_new(&p->options);
+    p->nested->emu = p->emu;
+    p->nested->sum = p->sum;
+    return &p->nested->observer;
+}
+
+/* What was allocated may have been released meanwhile. */
+static void placement_on_resumed(void *self)
+{
+    struct placement *p = self;
+    p->low = p->size = 0;
 }
 
 struct placement *placement_new(const struct placement_options *o)
@@ -179,8 +197,11 @@ struct placement *placement_new(const struct placement_options *o)
     struct placement *p = calloc(1, sizeof *p);
     if (!p) abort();
     p->options = *o;
+    p->sum = &p->counts;
     p->observer = (struct emu_observer){.self = p,
                                         .ignores_data = true,
+                                        .nested = placement_on_nested,
+                                        .resumed = placement_on_resumed,
                                         .begin = placement_on_begin,
                                         .access = placement_on_access,
                                         .end = placement_on_end};
@@ -190,6 +211,7 @@ struct placement *placement_new(const struct placement_options *o)
 void placement_free(struct placement *p)
 {
     if (!p) return;
+    placement_free(p->nested);
     free(p->cells);
     free(p);
 }

@@ -20,6 +20,7 @@ struct atomicity {
     struct shadow shadow;
     struct events events;
     bool mapped;
+    struct atomicity *nested; /* of the grids that a launch waits for; NULL: there were none yet */
 };
 
 static void find(const struct atomicity *k, tag atomic, tag plain, uint64_t address)
@@ -135,6 +136,14 @@ static void atomicity_on_begin(void *self, struct emu_machine *m)
     k->mapped = true;
 }
 
+/* "In one kernel": each grid is one. */
+static const struct emu_observer *atomicity_on_nested(void *self)
+{
+    struct atomicity *k = self;
+    if (!k->nested) k->nested = atomicity_new();
+    return &k->nested->observer;
+}
+
 struct atomicity *atomicity_new(void)
 {
     struct atomicity *k = calloc(1, sizeof *k);
@@ -142,6 +151,7 @@ struct atomicity *atomicity_new(void)
     k->observer = (struct emu_observer){.self = k,
                                         .ignores_data = true,
                                         .skips_conflict_free = true,
+                                        .nested = atomicity_on_nested,
                                         .begin = atomicity_on_begin,
                                         .access = atomicity_on_access};
     return k;
@@ -150,6 +160,7 @@ struct atomicity *atomicity_new(void)
 void atomicity_free(struct atomicity *k)
 {
     if (!k) return;
+    atomicity_free(k->nested);
     if (k->mapped) shadow_end(&k->shadow);
     events_end(&k->events);
     free(k);

@@ -349,13 +349,15 @@ struct accelsim_trace *accelsim_trace_new(const char *folder, uint32_t first, ui
     struct accelsim_trace *t = calloc(1, sizeof *t);
     if (!t || !(t->folder = strdup(folder))) abort();
     t->first = first, t->last = last;
-    t->observer = (struct emu_observer){.self = t,
-                                        .ignores_data = true,
-                                        .begin = accelsim_on_begin,
-                                        .issue = accelsim_on_issue,
-                                        .access = accelsim_on_access,
-                                        .sync = accelsim_on_sync,
-                                        .end = accelsim_on_end};
+    t->observer = (struct emu_observer){
+        .self = t,
+        .ignores_data = true,
+        .not_nested = "in traces for Accel-Sim, whose kernels wait for none",
+        .begin = accelsim_on_begin,
+        .issue = accelsim_on_issue,
+        .access = accelsim_on_access,
+        .sync = accelsim_on_sync,
+        .end = accelsim_on_end};
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) fail(t, "");
     return t;
 }

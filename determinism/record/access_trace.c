@@ -53,10 +53,16 @@ struct access_trace {
     struct accelsim_trace *accelsim; /* of that format; then all else is unused */
     struct event_trace *events;      /* likewise, of "hdt" */
     uint32_t launches;               /* that have begun */
-    bool off;                        /* the launch is not recorded */
     uint32_t stream;
     struct stream_file *files, *now;
-    uint32_t grid[3];
+    struct recorded { /* a launch */
+        const char *kernel;
+        uint32_t grid[3];
+        bool off; /* it is not recorded */
+    } l,
+        outer
+            [EMU_MOST_NESTED]; /* outer: launches that stand still, as CTAs of theirs wait for grids */
+    size_t depth;
     /* The CTA of the last access: its index and SM. */
     uint32_t cta, cta_index[3];
     bool cta_known;
@@ -211,13 +217,13 @@ static void access_trace_on_access(void *self, const struct emu_access *a)
 {
     static const uint8_t spaces[] = {PTX_SPACE_GLOBAL, PTX_SPACE_SHARED, PTX_SPACE_LOCAL};
     struct access_trace *t = self;
-    if (t->off || a->space != spaces[t->filter.space] || a->retry) return;
+    if (t->l.off || a->space != spaces[t->filter.space] || a->retry) return;
     if (a->who->cta < t->filter.cta[0] || a->who->cta > t->filter.cta[1]) return;
     if (!t->cta_known || t->cta != a->who->cta) {
         t->cta = a->who->cta;
-        t->cta_index[0] = t->cta % t->grid[0];
-        t->cta_index[1] = t->cta / t->grid[0] % t->grid[1];
-        t->cta_index[2] = t->cta / t->grid[0] / t->grid[1];
+        t->cta_index[0] = t->cta % t->l.grid[0];
+        t->cta_index[1] = t->cta / t->l.grid[0] % t->l.grid[1];
+        t->cta_index[2] = t->cta / t->l.grid[0] / t->l.grid[1];
         t->cta_known = true;
     }
     struct trace_record r = {.sm = a->who->sm,
@@ -242,10 +248,11 @@ static void access_trace_on_access(void *self, const struct emu_access *a)
 static void begin_launch(struct access_trace *t, uint32_t number, const char *kernel,
                          const uint32_t grid[3])
 {
-    memcpy(t->grid, grid, sizeof t->grid);
+    memcpy(t->l.grid, grid, sizeof t->l.grid);
+    t->l.kernel = kernel;
     t->cta_known = false;
-    t->off = number < t->filter.launch[0] || number > t->filter.launch[1];
-    if (t->off) return;
+    t->l.off = number < t->filter.launch[0] || number > t->filter.launch[1];
+    if (t->l.off) return;
     t->now = file_of_stream(t);
     write_head(t, kernel);
 }
@@ -267,9 +274,28 @@ static void access_trace_on_end(void *self)
 {
     static const uint8_t end_of_trace[RECORD_BYTES];
     struct access_trace *t = self;
-    if (t->off) return;
+    if (t->l.off) return;
     write_run(t);
     if (t->format == ACCESS_TRACE_THESIS) write_bytes(t, end_of_trace, sizeof end_of_trace);
+}
+
+/* The formats have one kernel after the other. So the part of a kernel in front of a wait, the grids that it waits for, and the part
+ * behind the wait are one after the other, and the kernel's name stands in front of both parts. */
+static const struct emu_observer *access_trace_on_nested(void *self)
+{
+    struct access_trace *t = self;
+    if (t->depth == EMU_MOST_NESTED) abort();
+    access_trace_on_end(t);
+    t->outer[t->depth++] = t->l;
+    return &t->observer;
+}
+
+static void access_trace_on_resumed(void *self)
+{
+    struct access_trace *t = self;
+    t->l = t->outer[--t->depth];
+    t->cta_known = false;
+    if (!t->l.off) write_head(t, t->l.kernel);
 }
 
 /* ---- life ---------------------------------------------------------------------------------------- */
@@ -289,6 +315,8 @@ struct access_trace *access_trace_new(const char *path, enum access_trace_format
         t->events = event_trace_new(path, filter->launch[0], filter->launch[1]);
     t->observer = (struct emu_observer){.self = t,
                                         .ignores_data = true,
+                                        .nested = access_trace_on_nested,
+                                        .resumed = access_trace_on_resumed,
                                         .begin = access_trace_on_begin,
                                         .access = access_trace_on_access,
                                         .end = access_trace_on_end};

@@ -65,13 +65,16 @@ struct event_trace *event_trace_new(const char *path, uint32_t first, uint32_t l
     struct event_trace *t = calloc(1, sizeof *t);
     if (!t || !(t->path = strdup(path))) abort();
     t->first = first, t->last = last;
-    t->observer = (struct emu_observer){.self = t,
-                                        .ignores_data = true,
-                                        .begin = event_trace_on_begin,
-                                        .issue = event_trace_on_issue,
-                                        .access = event_trace_on_access,
-                                        .sync = event_trace_on_sync,
-                                        .end = event_trace_on_end};
+    t->observer = (struct emu_observer){
+        .self = t,
+        .ignores_data = true,
+        .not_nested = "with addresses in a trace: it holds one launch after the other. Leave out "
+                      "--addresses, or use --format=memtrace3",
+        .begin = event_trace_on_begin,
+        .issue = event_trace_on_issue,
+        .access = event_trace_on_access,
+        .sync = event_trace_on_sync,
+        .end = event_trace_on_end};
     t->file = fopen(path, "abe");
     if (!t->file) t->error = errno;
     else t->events = trace_events_new(t->file);

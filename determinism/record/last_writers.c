@@ -39,7 +39,12 @@ struct last_writers {
     struct word_writes *sums;
     struct byte *bytes; /* of all words */
     struct buffered *buffered;
-    uint32_t launches;
+    uint32_t launches, launch; /* launch: the number of the one that runs */
+    struct running {
+        struct emu_machine *machine;
+        uint32_t launch;
+    } outer[EMU_MOST_NESTED]; /* launches that stand still, as CTAs of theirs wait for grids */
+    size_t depth;
 };
 
 /* The first word that ends behind the address. */
@@ -157,7 +162,7 @@ static void last_writers_on_access(void *self, const struct emu_access *a)
                                          .serial = a->who->serial,
                                          .cta = a->who->cta,
                                          .warp = a->who->warp,
-                                         .launch = w->launches,
+                                         .launch = w->launch,
                                          .lane = (uint8_t)l,
                                          .type = a->type};
             *buffered_at(w, &key) = key;
@@ -175,7 +180,7 @@ static void drained(void *self, const struct emu_drained *s)
                                      .serial = s->by.serial,
                                      .cta = s->by.cta,
                                      .warp = s->by.warp,
-                                     .launch = w->launches};
+                                     .launch = w->launch};
         const struct buffered *h = buffered_at(w, &key);
         const bool known = h->launch == key.launch && h->address == key.address &&
                            h->serial == key.serial && h->cta == key.cta && h->warp == key.warp;
@@ -203,8 +208,8 @@ static void last_writers_on_begin(void *self, struct emu_machine *m)
 {
     struct last_writers *w = self;
     w->machine = m;
-    w->launches++;
-    memset(w->sums, 0, w->count * sizeof *w->sums);
+    w->launch = ++w->launches;
+    if (!w->depth) memset(w->sums, 0, w->count * sizeof *w->sums);
 }
 
 static const char *copy(struct last_writers *w, const char *text)
@@ -229,7 +234,7 @@ static void last_writers_on_end(void *self)
         struct last_writer *last = &w->bytes[i].last;
         if (!m->made) continue;
         const struct emu_location place = emu_machine_location(w->machine, m->pc);
-        *last = (struct last_writer){.launch = w->launches,
+        *last = (struct last_writer){.launch = w->launch,
                                      .thread_known = m->lane != NO_THREAD,
                                      .reduces = m->reduces,
                                      .op = m->reduces ? op_name(m->op) : NULL,
@@ -244,6 +249,23 @@ static void last_writers_on_end(void *self)
     }
 }
 
+/* It observes them itself. What was written so far has the launch that stands still as its own. */
+static const struct emu_observer *last_writers_on_nested(void *self)
+{
+    struct last_writers *w = self;
+    if (w->depth == EMU_MOST_NESTED) abort();
+    last_writers_on_end(w);
+    w->outer[w->depth++] = (struct running){w->machine, w->launch};
+    return &w->observer;
+}
+
+static void last_writers_on_resumed(void *self)
+{
+    struct last_writers *w = self;
+    w->machine = w->outer[--w->depth].machine;
+    w->launch = w->outer[w->depth].launch;
+}
+
 struct last_writers *last_writers_new(const uint64_t *words, size_t n)
 {
     struct last_writers *w = calloc(1, sizeof *w);
@@ -256,6 +278,8 @@ struct last_writers *last_writers_new(const uint64_t *words, size_t n)
     w->bytes = arena_array(w->arena, struct byte, n * LAST_WRITERS_WORD);
     w->buffered = arena_array(w->arena, struct buffered, BUFFERED_SLOTS);
     w->observer = (struct emu_observer){.self = w,
+                                        .nested = last_writers_on_nested,
+                                        .resumed = last_writers_on_resumed,
                                         .begin = last_writers_on_begin,
                                         .access = last_writers_on_access,
                                         .drained = drained,

@@ -43,12 +43,17 @@ struct writes {
     struct emu_observer observer;
     void (*report)(void *self, const struct write *);
     void *self;
-    struct emu_machine *m;
+    struct emu_machine *m; /* of the launch that runs */
+    struct running {
+        struct emu_machine *m;
+        uint64_t launch;
+    } outer[EMU_MOST_NESTED]; /* launches that stand still, as CTAs of theirs wait for grids */
+    size_t depth;
     struct watched_range *places;
     size_t count, cap;
-    uint64_t bytes, launches, missed;
-    uint64_t low, high;              /* all places lie in here */
-    struct buffered_write *buffered; /* by age */
+    uint64_t bytes, launch, launches, missed; /* launch: the number of the one that runs */
+    uint64_t low, high;                       /* all places lie in here */
+    struct buffered_write *buffered;          /* by age */
     size_t buffered_count, buffered_cap;
     struct emu_issuer last_issuer; /* of the access that was added last, */
     uint64_t last_address;         /* its first lane's address */
@@ -91,7 +96,7 @@ static void report_element(struct writes *w, const struct watched_range *p, uint
                       .kind = by->kind,
                       .op = by->op,
                       .kernel = emu_machine_kernel(w->m),
-                      .launch = w->launches};
+                      .launch = w->launch};
     if (by->kind != WRITE_BY_HOST) {
         x.thread_known = by->lane != UINT32_MAX;
         x.warp = by->issuer.warp;
@@ -318,7 +323,7 @@ static void writes_on_begin(void *self, struct emu_machine *m)
 {
     struct writes *w = self;
     w->m = m;
-    w->launches++;
+    w->launch = ++w->launches;
     w->buffered_count = 0;
     w->last_issuer = (struct emu_issuer){.serial = UINT64_MAX};
     for (size_t i = 0; i < w->count; i++) compare(w, &w->places[i], true);
@@ -330,6 +335,24 @@ static void writes_on_end(void *self)
     for (size_t i = 0; i < w->count; i++) compare(w, &w->places[i], false);
 }
 
+/* It observes them itself. What the launch that stands still has written is in memory. */
+static const struct emu_observer *writes_on_nested(void *self)
+{
+    struct writes *w = self;
+    if (w->depth == EMU_MOST_NESTED) abort();
+    w->outer[w->depth++] = (struct running){w->m, w->launch};
+    return &w->observer;
+}
+
+static void writes_on_resumed(void *self)
+{
+    struct writes *w = self;
+    w->m = w->outer[--w->depth].m;
+    w->launch = w->outer[w->depth].launch;
+    w->last_issuer = (struct emu_issuer){.serial = UINT64_MAX};
+    for (size_t i = 0; i < w->count; i++) compare(w, &w->places[i], true); /* copies and fills */
+}
+
 struct writes *writes_new(void (*report)(void *self, const struct write *), void *self)
 {
     struct writes *w = calloc(1, sizeof *w);
@@ -338,6 +361,8 @@ struct writes *writes_new(void (*report)(void *self, const struct write *), void
     w->self = self;
     w->low = UINT64_MAX;
     w->observer = (struct emu_observer){.self = w,
+                                        .nested = writes_on_nested,
+                                        .resumed = writes_on_resumed,
                                         .begin = writes_on_begin,
                                         .access = writes_on_access,
                                         .drained = drained,

@@ -287,11 +287,12 @@ static void note_wait(struct grids *q, const struct emu_group *g, struct grid_ta
     }
 }
 
-static bool can_observe_nested(const struct emu_launch *l)
+/* Why a kernel of the launch cannot wait; NULL: it can. */
+static const char *why_not_nested(const struct emu_launch *l)
 {
     for (size_t i = 0; i < l->observer_count; i++)
-        if (!l->observers[i]->nested) return false;
-    return true;
+        if (!l->observers[i]->nested) return l->observers[i]->not_nested;
+    return l->order && !l->order->nested ? "in recordings and exhaustive checks" : NULL;
 }
 
 /* cudaDeviceSynchronize: runs what the CTA has launched. false: a fault was raised. */
@@ -300,12 +301,12 @@ static bool synchronise(struct emu_group *g, const struct emu_uop *in, u32 w, u3
     struct emu_machine *m = g->worker->machine;
     struct grids *q = m->grids;
     const struct emu_order *o = m->launch->order;
-    const bool observed = !can_observe_nested(m->launch);
-    if (observed || (o && !o->nested)) {
+    const char *why = why_not_nested(m->launch);
+    if (why) {
         emu_raise(
             g, in, EMU_UNSUPPORTED, w, lane, 0, 0,
             "a kernel waits for the grids that it has launched (cudaDeviceSynchronize), which is not possible %s",
-            observed ? "with watches, recordings and analyses of accesses" : "under this order");
+            why);
         return false;
     }
     size_t count;

@@ -20,10 +20,11 @@
 #define HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 
 #include "emu/counts.h"
+#include "emu/order.h"
 #include "emu/sched/control.h"
 
 enum {
-    GRIDS_DEPTH = 24,      /* of grids that are launched by grids, tail launches included */
+    GRIDS_DEPTH = EMU_MOST_NESTED, /* of grids that are launched by grids, tail launches included */
     GRIDS_PENDING = 2048,  /* launches that have not ended; copies and fills count as well */
     GRIDS_PARAMS = 4096,   /* bytes of parameters */
     GRIDS_FREE_STREAM = 4, /* cudaStreamFireAndForget: grids in it are free of all others */

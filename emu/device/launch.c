@@ -550,6 +550,10 @@ static struct emu_fault run_nested(struct grids *q, const struct grid_task *task
     q->depth--;
     counts.last = tree->last_counts;
     tree->host = outer_host;
+    for (size_t i = 0; i < outer_host->observer_count; i++) {
+        const struct emu_observer *const o = outer_host->observers[i];
+        if (o->resumed) o->resumed(o->self);
+    }
     tree->last_counts = outer_last;
     tree->nested = outer_nested;
     if (counts.first) {

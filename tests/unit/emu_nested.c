@@ -2,54 +2,12 @@
  * programming guide of these versions: the call returns when all that the CTA has launched before is done, and what it has
  * written is visible then. */
 #include "heddle.h"
+#include "tests/support/nested_ptx.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DECLARE                                                                                         \
-    ".version 6.0\n.target sm_60\n.address_size 64\n"                                                   \
-    ".extern .func (.param .b64 r) cudaGetParameterBufferV2(.param .b64 f, .param .align 4 .b8 g[12], " \
-    ".param .align 4 .b8 b[12], .param .b32 s);\n"                                                      \
-    ".extern .func (.param .b32 r) cudaLaunchDeviceV2(.param .b64 p, .param .b64 s);\n"                 \
-    ".extern .func (.param .b32 r) cudaGetLastError();\n"                                               \
-    ".extern .func (.param .b32 r) cudaDeviceSynchronize();\n"                                          \
-    ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func free(.param .b64 p);\n"
-
-/* start(kernel, CTAs, threads, stream, out, v): launches kernel(out, v). The launch's error, or 1000 and the last error where
- * there is no buffer for its parameters. */
-#define START                                                                                                  \
-    ".func (.param .b32 e) start(.param .b64 k, .param .b32 gx, .param .b32 bx, .param .b64 st, "              \
-    ".param .b64 out, .param .b32 v)\n{\n"                                                                     \
-    " .reg .b64 %d<5>; .reg .b32 %r<4>; .reg .pred %p;\n .param .b64 f; .param .align 4 .b8 g[12];"            \
-    " .param .align 4 .b8 b[12]; .param .b32 s; .param .b64 buf; .param .b32 err;\n"                           \
-    " ld.param.u64 %d1, [k]; st.param.b64 [f], %d1;\n"                                                         \
-    " ld.param.u32 %r1, [gx]; st.param.b32 [g], %r1; st.param.b32 [g+4], 1; st.param.b32 [g+8], 1;\n"          \
-    " ld.param.u32 %r1, [bx]; st.param.b32 [b], %r1; st.param.b32 [b+4], 1; st.param.b32 [b+8], 1;\n"          \
-    " st.param.b32 [s], 0; call (buf), cudaGetParameterBufferV2, (f, g, b, s); ld.param.b64 %d2, [buf];\n"     \
-    " setp.ne.u64 %p, %d2, 0; @%p bra go;\n call (err), cudaGetLastError, ();\n"                               \
-    " ld.param.b32 %r1, [err]; add.u32 %r1, %r1, 1000; st.param.b32 [e], %r1; ret;\n"                          \
-    "go:\n ld.param.u64 %d3, [out]; st.u64 [%d2], %d3; ld.param.u32 %r2, [v]; st.u32 [%d2+8], %r2;\n"          \
-    " ld.param.u64 %d4, [st]; { .param .b64 p; .param .b64 q; st.param.b64 [p], %d2; st.param.b64 [q], %d4;\n" \
-    " call (err), cudaLaunchDeviceV2, (p, q); }\n ld.param.b32 %r1, [err]; st.param.b32 [e], %r1; ret;\n}\n"
-
-#define LAUNCH(k, gx, bx, st, out, v)                                                                               \
-    " { .param .b64 a; .param .b32 b; .param .b32 c; .param .b64 d; .param .b64 e; .param .b32 f; .param .b32 r;\n" \
-    " st.param.b64 [a], " k "; st.param.b32 [b], " gx "; st.param.b32 [c], " bx                                     \
-    "; st.param.b64 [d], " st "; st.param.b64 [e], " out "; st.param.b32 [f], " v                                   \
-    ";\n call (r), start, (a, b, c, d, e, f); ld.param.b32 %e, [r]; }\n"
-#define WAIT " { .param .b32 r; call (r), cudaDeviceSynchronize, (); ld.param.b32 %r7, [r]; }\n"
-
-#define ENTRY(name)                                                                                \
-    ".visible .entry " name "(.param .u64 out, .param .u32 v)\n{\n"                                \
-    " .reg .b64 %d<9>; .reg .b32 %r<9>; .reg .b32 %e; .reg .pred %p<3>; .reg .f32 %f<3>;\n"        \
-    " ld.param.u64 %d1, [out]; ld.param.u32 %r1, [v]; mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x;\n"
-/* Appends a register to the list at out, whose first word counts. */
-#define APPEND(r)                                                                                     \
-    " atom.global.inc.u32 %r4, [%d1], 0x7fffffff; mul.wide.u32 %d2, %r4, 4; add.u64 %d2, %d1, %d2;\n" \
-    " st.global.u32 [%d2+4], " r ";\n"
-#define NOTE ENTRY("note") APPEND("%r1") " ret;\n}\n"
 
 static struct heddle_module *module;
 static struct heddle_device *device;
@@ -312,19 +270,29 @@ Test(emu_nested, checks_follow_both)
     close_all();
 }
 
-/* An observer that follows one launch at a time. */
-Test(emu_nested, faults_where_it_cannot_wait)
+/* Atomics and plain accesses of one word, mixed within the child, within the parent across its wait, and only between the two:
+ * a finding for each of the first two. */
+Test(emu_nested, mixed_accesses_are_found_in_each_grid)
 {
     uint32_t out[64];
-    const struct heddle_device_options options[] = {{.check_atomicity = true}};
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        open_text(steps, options[i]);
-        const struct heddle_run r = run("steps", 1, 1, out, 64, 0);
-        cr_expect(r.fault && strcmp(r.kind, "unsupported instruction") == 0 &&
-                      strstr(r.text, "which is not possible "),
-                  "%zu: %s", i, r.text);
-        close_all();
+    open_text(
+        DECLARE START ENTRY("child") " red.global.add.u32 [%d1], 1; ld.global.u32 %r4, [%d1]; st.global.u32 [%d1+8], %r4; ret;\n}\n" ENTRY(
+            "parent") " red.global.add.u32 [%d1+4], 1; red.global.add.u32 [%d1+8], 1; mov.u64 %d3, child;\n" LAUNCH("%d3",
+                                                                                                                    "1",
+                                                                                                                    "1",
+                                                                                                                    "0",
+                                                                                                                    "%d1",
+                                                                                                                    "0")
+            WAIT " ld.global.u32 %r4, [%d1+4]; st.global.u32 [%d1+12], %r4; ret;\n}\n",
+        (struct heddle_device_options){.check_atomicity = true});
+    struct heddle_run r = run("parent", 1, 1, out, 64, 0);
+    cr_assert(!r.fault, "%s", r.text);
+    cr_assert_eq(heddle_device_finding_count(device), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct heddle_finding f = heddle_device_finding(device, i);
+        cr_expect(strstr(f.text, i ? "'parent'" : "'child'"), "%s", f.text);
     }
+    close_all();
 }
 
 /* Counts are the host's grid first, then those that it launched, in the order of execution. */
