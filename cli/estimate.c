@@ -19,6 +19,7 @@
 #include "determinism/orders.h"
 #include "emu/gpu.h"
 #include "emu/trace_file.h"
+#include "model/nested_grids.h"
 #include "model/timing_file.h"
 #include "session/event_stream.h"
 
@@ -774,6 +775,32 @@ static bool set_fidelity(struct estimate_call *c, const char *value)
     return true;
 }
 
+/* A launch by the host and the grids that it led to: they are estimated together. */
+struct tree {
+    const struct emu_counts **of;
+    struct launch_estimate *t;
+    size_t count, cap;
+};
+
+static void tree_add(struct tree *g, const struct emu_counts *l, const struct launch_estimate *t)
+{
+    if (g->count == g->cap) {
+        g->cap = g->cap ? 2 * g->cap : 16;
+        g->of = realloc((void *)g->of, g->cap * sizeof *g->of);
+        g->t = realloc(g->t, g->cap * sizeof *g->t);
+        if (!g->of || !g->t) abort();
+    }
+    g->of[g->count] = l;
+    g->t[g->count++] = *t;
+}
+
+static void tree_end(struct estimate_call *c, struct tree *g, struct estimates *to)
+{
+    nested_estimates(g->of, g->t, g->count);
+    for (size_t i = 0; i < g->count; i++) add(c, to, &g->t[i]);
+    g->count = 0;
+}
+
 /* The launches of a file, by GPU and order, of which there may be as many as a command line takes. */
 static int estimate_file(struct estimate_call *c, const char *path, struct estimates *all,
                          size_t *count)
@@ -782,6 +809,8 @@ static int estimate_file(struct estimate_call *c, const char *path, struct estim
     if (!f) return usage_error("estimate", "cannot read '%s': %s", path, strerror(errno));
     struct trace_file in = {.file = f, .arena = c->arena};
     struct launch_estimate t;
+    struct tree tree = {0};
+    size_t of = 0; /* of all, the tree's */
     struct file_steps steps;
     file_steps_begin(&steps, &in);
     for (const struct emu_counts *l; (l = trace_file_next(&in));) {
@@ -791,8 +820,13 @@ static int estimate_file(struct estimate_call *c, const char *path, struct estim
             k++;
         if (k == MOST_GPUS || !launch_estimate_of(l, &t)) continue;
         if (k == *count) all[(*count)++] = (struct estimates){.gpu = l->gpu, .order = l->order};
-        add(c, &all[k], &t);
+        if (tree.count && (k != of || !l->nesting.number)) tree_end(c, &tree, &all[of]);
+        of = k;
+        tree_add(&tree, l, &t);
     }
+    if (tree.count) tree_end(c, &tree, &all[of]);
+    free((void *)tree.of);
+    free(tree.t);
     file_steps_end(&steps);
     (void)fclose(f);
     if (in.why) fprintf(stderr, "heddle estimate: '%s': %s\n", path, in.why);

@@ -29,7 +29,8 @@
 struct arena;
 
 enum {
-    TRACE_FILE_VERSION = 3,      /* 2: no frames behind TRACE_FRAME_END; it is read, too */
+    TRACE_FILE_VERSION =
+        4, /* 3: grids do not say who launched them; 2: no frames behind TRACE_FRAME_END; both are read, too */
     TRACE_FRAME_MOST = 256 << 20 /* bytes of a frame, decompressed */
 };
 

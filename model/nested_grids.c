@@ -478,19 +478,34 @@ static struct nested_grid grid_of(const struct emu_counts *c, const struct launc
     return g;
 }
 
-/* Parents by place: `number` is by the order in which the grids began. */
+struct numbered {
+    u32 number, place;
+};
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Parents by place: `number` is by the order in which the grids began. That of a parent which is not there, the host's. */
 static void find_parents(struct nested_grid *g, size_t count)
 {
-    u32 most = 0;
-    for (size_t i = 0; i < count; i++)
-        if (g[i].how.number > most) most = g[i].how.number;
-    u32 *place = must((size_t)most + 1, sizeof *place);
-    for (size_t i = 0; i < count; i++) place[g[i].how.number] = (u32)i;
+    struct numbered *of = must(count, sizeof *of);
+    for (size_t i = 0; i < count; i++) of[i] = (struct numbered){g[i].how.number, (u32)i};
+    qsort(of, count, sizeof *of, compare_numbers);
     for (size_t i = 0; i < count; i++) {
-        const u32 parent = g[i].how.parent <= most ? place[g[i].how.parent] : 0;
-        g[i].how.parent = parent < i ? parent : 0;
+        size_t low = 0, high = count;
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (of[middle].number < g[i].how.parent) low = middle + 1;
+            else high = middle;
+        }
+        const bool known = low < count && of[low].number == g[i].how.parent && of[low].place < i;
+        g[i].how.parent = known ? of[low].place : 0;
     }
-    free(place);
+    free(of);
 }
 
 void nested_estimates(const struct emu_counts *const *c, struct launch_estimate *t, size_t count)

@@ -156,6 +156,25 @@ static void put_instruction(struct buf *b, const struct emu_instruction *list, s
     put_words(b, &x->cache, CACHE);
 }
 
+static void put_nesting(struct buf *b, const struct emu_counts *c)
+{
+    const struct emu_nesting *n = &c->nesting;
+    put_number(b, n->number);
+    if (n->number) {
+        put_number(b, n->parent);
+        put_number(b, n->cta);
+        put_number(b, n->at);
+        put_number(b, n->stream);
+        put_number(b, n->is_free | (u32)n->is_tail << 1 | (u32)n->in_order << 2);
+        put_number(b, n->wait);
+    }
+    put_number(b, c->wait_count);
+    for (size_t i = 0; i < c->wait_count; i++) {
+        put_number(b, c->waits[i].cta);
+        put_number(b, c->waits[i].at);
+    }
+}
+
 static void put_launch(struct buf *b, const struct emu_counts *c)
 {
     const struct emu_trace *t = c->trace;
@@ -190,6 +209,7 @@ static void put_launch(struct buf *b, const struct emu_counts *c)
     put_number(b, c->busy_waits);
     put_number(b, t->atomics ? TRACE_ATOMIC_BUCKETS : 0);
     if (t->atomics) put_words(b, t->atomics, TRACE_ATOMIC_BUCKETS);
+    put_nesting(b, c);
 }
 
 static void put_access(struct buf *b, const struct trace_cta *c, const u32 *words, u32 *last)
@@ -439,6 +459,27 @@ static const u64 *get_atomics(struct reader *r)
     return all;
 }
 
+static void get_nesting(struct reader *r, struct emu_counts *out)
+{
+    struct emu_nesting *n = &out->nesting;
+    struct cursor *c = &r->c;
+    n->number = get_below(c, UINT32_MAX);
+    if (n->number) {
+        n->parent = get_below(c, n->number - 1);
+        n->cta = get_below(c, UINT32_MAX);
+        n->at = get_number(c);
+        n->stream = get_number(c);
+        const u32 flags = get_below(c, 7);
+        n->is_free = flags & 1, n->is_tail = flags >> 1 & 1, n->in_order = flags >> 2;
+        n->wait = get_below(c, UINT32_MAX);
+    }
+    out->wait_count = get_count(c, 2);
+    struct emu_grid_wait *waits = arena_array(r->arena, struct emu_grid_wait, out->wait_count);
+    for (size_t i = 0; i < out->wait_count; i++)
+        waits[i] = (struct emu_grid_wait){.cta = get_below(c, UINT32_MAX), .at = get_number(c)};
+    out->waits = waits;
+}
+
 /* The launch but for its CTAs. NULL: something in it cannot be. */
 static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *code)
 {
@@ -471,6 +512,7 @@ static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *c
     t->polls = get_below(c, 1);
     out->busy_waits = get_number(c);
     t->atomics = get_atomics(r);
+    if (c->at != c->end) get_nesting(r, out); /* before version 4 there is nothing */
     phase->name = out->order, phase->times = 1;
     out->caches = true;
     out->phase_count = 1, out->phases = phase, out->trace = t;
@@ -597,7 +639,7 @@ static bool read_head(struct trace_file *f)
     if (n < sizeof head || memcmp(head, magic, sizeof magic) != 0)
         f->why = "it is no file of traces";
     else if (head[8] < 2 || head[8] > TRACE_FILE_VERSION || head[9] || head[10] || head[11])
-        f->why = "its version is not 2 or 3, which this Heddle reads";
+        f->why = "its version is not 2, 3 or 4, which this Heddle reads";
     else
         for (int i = 12; i < HEAD; i++)
             if (head[i] > (i == 12 && head[8] > 2)) f->why = damaged;

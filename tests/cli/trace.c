@@ -1,6 +1,7 @@
 /* heddle trace record|info|check|dump, and heddle estimate --from. */
 #define _GNU_SOURCE
 #include "tests/support/command.h"
+#include "tests/support/nested_ptx.h"
 #include "tests/support/support.h"
 
 #include <criterion/criterion.h>
@@ -35,6 +36,31 @@ Test(trace_command, an_estimate_from_a_file_is_that_of_the_run)
         free(live);
         free(later);
     }
+}
+
+/* Grids that kernels launch run beside their parents, also in a file: a parent of 3 CTAs that launch a child and wait for it, and
+ * another one. */
+Test(trace_command, grids_that_kernels_launch_are_estimated_together)
+{
+    static const char text[] =
+        DECLARE START ENTRY("child") " st.global.u32 [%d1], %r1; ret;\n}\n" ENTRY(
+            "parent") " mov.u64 %d3, child;\n" LAUNCH("%d3", "9", "64", "0", "%d1", "%r2")
+            WAIT LAUNCH("%d3", "2", "32", "0", "%d1", "%r2") " ret;\n}\n";
+    char path[300];
+    snprintf(path, sizeof path, "%s/w.ptx", command_folder);
+    FILE *f = fopen(path, "w");
+    cr_assert(f && fputs(text, f) >= 0 && fclose(f) == 0);
+#define CALL                                                                                       \
+    "%s/w.ptx --kernel parent --grid 3 --block 1 --arg buf:u32[16]=zero --arg 0 --gpu titanv"
+    free(command_heddle("trace record " CALL " --output %s/a.hdt >/dev/null", 0));
+    char *live = command_heddle("estimate " CALL " --format=csv 2>/dev/null", 0),
+         *later = command_heddle("estimate --from %s/a.hdt --format=csv 2>/dev/null", 0);
+    cr_expect(eq(str, later, live));
+    int rows = 0;
+    for (const char *p = later; (p = strstr(p, ",child,")); p++) rows++;
+    cr_expect(eq(int, rows, 6));
+    free(live);
+    free(later);
 }
 
 Test(trace_command, what_is_printed_is_what_was_run)

@@ -138,7 +138,7 @@ Test(trace_file, is_what_its_description_says)
     for (size_t o = 0; o < 3; o++) {
         struct file f = file_new(orders[o], 9, 1);
         struct bytes b = {(unsigned char *)f.bytes, (unsigned char *)f.bytes + f.size};
-        cr_assert(memcmp(b.at, "HEDDLETR\3\0\0\0\0\0\0\0", 16) == 0);
+        cr_assert(memcmp(b.at, "HEDDLETR\4\0\0\0\0\0\0\0", 16) == 0);
         b.at += 16;
         char types[64] = "";
         uint32_t ctas = 0;
