@@ -7,7 +7,7 @@
 
 enum { MEGABYTE = 1000000 };
 
-/* trace_file.told */
+/* trace_file.progress */
 static void tell(void *self, uint64_t at)
 {
     struct file_steps *s = self;
@@ -22,7 +22,7 @@ void file_steps_begin(struct file_steps *s, struct trace_file *in)
     steps_begin(&s->steps, "MB read");
     if (fstat(fileno(in->file), &about) == 0 && S_ISREG(about.st_mode))
         s->all = ((size_t)about.st_size + MEGABYTE - 1) / MEGABYTE;
-    in->told = tell, in->told_self = s;
+    in->progress = tell, in->progress_self = s;
 }
 
 void file_steps_end(struct file_steps *s)

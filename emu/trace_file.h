@@ -72,11 +72,9 @@ struct trace_file {
     struct arena *arena;
     const struct trace_events_sink
         *sink; /* is told of launches with events; NULL: they are only checked */
-    void (*told)(
-        void *self,
-        uint64_t
-            at); /* before each frame, where it begins in the file; NULL: nobody wants to know */
-    void *told_self;
+    /* Before each frame, with its place in the file; NULL: no callback. */
+    void (*progress)(void *self, uint64_t at);
+    void *progress_self;
     const char *run;      /* of the launch that was read last; NULL: the file names none */
     uint32_t launch;      /* which of its run on that GPU, from 0 */
     const char *why;      /* the error in the file; NULL: none */

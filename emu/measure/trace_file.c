@@ -619,7 +619,7 @@ static const struct trace_cta *get_cta(struct reader *r, const struct emu_counts
 static bool next_frame(struct trace_file *f, struct frame *frame)
 {
     f->at = ftell(f->file);
-    if (f->told && f->at >= 0) f->told(f->told_self, (u64)f->at);
+    if (f->progress && f->at >= 0) f->progress(f->progress_self, (u64)f->at);
     const int got = frame_read(f->file, TRACE_FRAME_MOST, frame);
     if (got < 0) f->why = damaged;
     if (got <= 0) return false;

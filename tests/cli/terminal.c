@@ -154,11 +154,11 @@ Test(terminal, reading_of_a_file_tells_what_remains)
     cr_assert(in.file && to && ftruncate(fileno(in.file), 9500001) == 0);
     file_steps_begin(&s, &in);
     s.steps.wanted = true;
-    in.told(in.told_self, 1000000); /* in the first two seconds nothing is told */
+    in.progress(in.progress_self, 1000000); /* in the first two seconds nothing is printed */
     s.steps.began -= 4;
     const int before = dup(STDERR_FILENO);
     cr_assert(dup2(fileno(to), STDERR_FILENO) >= 0);
-    in.told(in.told_self, 3500000);
+    in.progress(in.progress_self, 3500000);
     file_steps_end(&s);
     (void)fflush(stderr);
     cr_assert(dup2(before, STDERR_FILENO) >= 0);
