@@ -38,6 +38,9 @@ struct advice {
     double accesses, before, after;
     const char
         *detail; /* of ADVICE_OCCUPANCY: the limit, and what would allow one CTA more; else NULL */
+    /* Another way to do it (advice_other_way), where each launch allows it. May save less than `saved`, and less than 0. */
+    double saved_otherwise;        /* cycles */
+    bool otherwise, not_otherwise; /* a launch allows it; a launch does not */
 };
 
 struct advices {

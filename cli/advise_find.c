@@ -47,6 +47,24 @@ static void add(struct advices *a, const struct emu_counts *c, const struct emu_
     x->after += (double)n->after;
 }
 
+/* `then`: cycles of the launch the other way; 0: it cannot be done so. */
+static void add_other(struct advice *x, double cycles, double then)
+{
+    if (then > 0) x->saved_otherwise += cycles - then, x->otherwise = true;
+    else x->not_otherwise = true;
+}
+
+/* Cycles of the launch with another rewrite for the instructions that are marked in `changes`, which is lost. 0: there
+ * is none. */
+static double other_cycles(const struct emu_counts *c, enum advice_kind kind, uint8_t *changes)
+{
+    struct what_if_counted counted;
+    if (kind == ADVICE_TILES) return what_if_four_results(c, changes, &counted);
+    for (size_t k = 0; k < c->instruction_count; k++)
+        if (changes[k]) changes[k] = WHAT_IF_SHUFFLED;
+    return what_if_cycles(c, changes, &counted);
+}
+
 /* ---- accesses ------------------------------------------------------------------------------------------------------ */
 
 static const enum what_if_change changes_of[ADVICE_KINDS] = {
@@ -97,7 +115,11 @@ static void advise_lines(struct advices *a, const struct emu_counts *c, enum adv
         if (!is_candidate(c, i, kind) || !choose_line(c, i, kind, changes)) continue;
         const double then = what_if_cycles(c, changes, &counted);
         tried++;
-        if (then > 0) add(a, c, &c->instructions[i], kind, cycles - then, &counted);
+        if (then <= 0) continue;
+        add(a, c, &c->instructions[i], kind, cycles - then, &counted);
+        if (kind == ADVICE_TILES || kind == ADVICE_ATOMICS)
+            add_other(advice_of(a, c->kernel, &c->instructions[i], kind), cycles,
+                      other_cycles(c, kind, changes));
     }
 }
 

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,6 +51,17 @@ static const struct {
          "warps that can issue. That the code needs fewer registers or less shared memory is not counted."},
 };
 
+/* The other way to do it, whose saving is `saved_otherwise`. */
+static const char *const other_ways[ADVICE_KINDS] = {
+    [ADVICE_ATOMICS] = "with a reduction of each CTA by shuffles",
+    [ADVICE_TILES] = "with a quarter of the CTAs, each thread with four results",
+};
+
+static bool has_other_way(const struct advice *x)
+{
+    return other_ways[x->kind] && x->otherwise && !x->not_otherwise;
+}
+
 static bool is_worth_it(const struct advices *a, const struct advice *x)
 {
     return x->saved * 100 >= LEAST * a->cycles;
@@ -79,6 +91,9 @@ void advices_print(const struct advices *a)
         printf("%s:%u, %s: up to %.0f of %.0f cycles (%.0f %%)\n", x->file, x->line, x->kernel,
                x->saved, a->cycles, 100 * x->saved / a->cycles);
         print_counted(x);
+        if (has_other_way(x))
+            printf("  %s: %s %.0f cycles\n", other_ways[x->kind],
+                   x->saved_otherwise > 0 ? "saves" : "costs", fabs(x->saved_otherwise));
         printf("  %s\n", kinds[x->kind].text);
         shown++;
     }
@@ -91,12 +106,17 @@ static json_t *json_list(const struct advices *a)
     for (size_t i = 0; i < a->count; i++) {
         const struct advice *x = &a->list[i];
         if (!is_worth_it(a, x)) continue;
-        json_array_append_new(
-            list, json_pack("{sososisssfsIsIsIssss*ss}", "kernel", json_text(x->kernel), "file",
-                            json_text(x->file), "line", (int)x->line, "advice", kinds[x->kind].name,
-                            "saved_cycles", x->saved, "accesses", (json_int_t)x->accesses, "before",
-                            (json_int_t)x->before, "after", (json_int_t)x->after, "unit",
-                            kinds[x->kind].unit, "detail", x->detail, "text", kinds[x->kind].text));
+        json_t *one = json_pack("{sososisssfsIsIsIssss*ss}", "kernel", json_text(x->kernel), "file",
+                                json_text(x->file), "line", (int)x->line, "advice",
+                                kinds[x->kind].name, "saved_cycles", x->saved, "accesses",
+                                (json_int_t)x->accesses, "before", (json_int_t)x->before, "after",
+                                (json_int_t)x->after, "unit", kinds[x->kind].unit, "detail",
+                                x->detail, "text", kinds[x->kind].text);
+        if (has_other_way(x))
+            json_object_set_new(one, "other_way",
+                                json_pack("{sssf}", "text", other_ways[x->kind], "saved_cycles",
+                                          x->saved_otherwise));
+        json_array_append_new(list, one);
     }
     return list;
 }

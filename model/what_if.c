@@ -21,7 +21,7 @@ void *rewrite_copy(const void *from, size_t size)
 {
     void *to = calloc(size ? size : 1, 1);
     if (!to) abort();
-    if (size) memcpy(to, from, size);
+    if (size && from) memcpy(to, from, size);
     return to;
 }
 
@@ -244,6 +244,7 @@ static const struct trace_cta **rewritten(const struct rewrite *r, const bool *h
         struct trace_cta *c = rewrite_cta(list[i]);
         change_accesses(r, c);
         if (has[WHAT_IF_TILED]) what_if_tile(r, c);
+        if (has[WHAT_IF_SHUFFLED]) what_if_shuffle(r, c);
         if (has[WHAT_IF_WIDER]) what_if_widen(r, c);
         if (has[WHAT_IF_PACKED]) what_if_pack(r, c);
         to[i] = c;
@@ -307,17 +308,19 @@ double what_if_cycles(const struct emu_counts *c, const uint8_t *changes,
     *counted = (struct what_if_counted){0};
     if (!c->trace || !c->instruction_count) return 0;
     for (size_t i = 0; i < c->instruction_count; i++) has[changes[i]] = true;
-    const struct rewrite r = {c, changes, counted};
-    struct shorter_code *code = has[WHAT_IF_WIDER] ? wide_code(c, changes)
-                                : has[WHAT_IF_TILED]
-                                    ? code_without_addresses(c, changes, WHAT_IF_TILED)
-                                    : NULL;
+    const struct rewrite r = {c, changes, counted, c->trace->block_count};
+    struct shorter_code *code = has[WHAT_IF_WIDER]      ? wide_code(c, changes)
+                                : has[WHAT_IF_TILED]    ? tile_code(c, changes)
+                                : has[WHAT_IF_SHUFFLED] ? shuffle_code(c, changes)
+                                                        : NULL;
     struct emu_trace other = *c->trace;
     struct emu_counts launch = *c;
     other.ctas = rewritten(&r, has, c->trace->ctas, c->trace->cta_count);
     other.heavy = rewritten(&r, has, c->trace->heavy, c->trace->heavy_count);
     if (code) shorter_code_use(code, &other);
-    u64 *const atomics = has[WHAT_IF_SHARED] ? fewer_atomics(c->trace, &other) : NULL;
+    u64 *const atomics = has[WHAT_IF_SHARED] || has[WHAT_IF_SHUFFLED]
+                             ? fewer_atomics(c->trace, &other)
+                             : NULL;
     if (atomics) other.atomics = atomics;
     launch.trace = &other;
     ok = counted->after < counted->before && launch_estimate_of(&launch, &t);

@@ -5,8 +5,8 @@
  *     double cycles = what_if_cycles(counts, changes, &counted);
  *
  * The trace of the launch is copied and changed, and the timing model executes the copy. Nothing is guessed: the
- * saving is the difference of two estimates. The instructions that a rewrite would add (a tile in shared memory, a
- * reduction within a warp) are not counted, so the saving is an upper bound.
+ * saving is the difference of two estimates. The instructions that a rewrite would add are counted for tiles and shuffles
+ * alone; elsewhere the saving is an upper bound.
  *
  *   WHAT_IF_COALESCED   accesses to global memory touch as few sectors as their bytes need: lanes side by side
  *                       (CUDA C++ Best Practices Guide, "Coalesced Access to Global Memory")
@@ -14,6 +14,9 @@
  *   WHAT_IF_SHARED      atomics on global memory of which several lanes name one address, or that one lane of each warp does,
  *                       are done in shared memory; the last one of each CTA to a line still goes to global memory,
  *                       for what the CTA adds at its end (the same, "Shared Memory")
+ *   WHAT_IF_SHUFFLED    atomics that each warp of a CTA does once, all on one line: the values of a warp are added by
+ *                       shuffles, those of the warps by the first one, which does one atomic for the CTA (CUDA C++
+ *                       Programming Guide, "Warp Shuffle Functions"; model/what_if_shuffle.c)
  *   WHAT_IF_TILED       each sector that these loads of a CTA name is loaded from global memory once, by accesses of
  *                       whole lines; lanes read their words from shared memory (the same, "Shared Memory in Matrix
  *                       Multiplication"; model/what_if_tile.c)
@@ -22,7 +25,8 @@
  *   WHAT_IF_PACKED      blocks that a warp executes several times with idle lanes are executed less often, with all
  *                       lanes: lanes take over the iterations of others (model/what_if_pack.c)
  *
- * what_if_spread and what_if_resident change the whole launch (model/what_if_grid.c). */
+ * what_if_spread and what_if_resident change the whole launch (model/what_if_grid.c), what_if_four_results also
+ * (model/what_if_merge.c). */
 #ifndef HEDDLE_MODEL_WHAT_IF_H
 #define HEDDLE_MODEL_WHAT_IF_H
 
@@ -37,6 +41,7 @@ enum what_if_change {
     WHAT_IF_COALESCED,
     WHAT_IF_UNBANKED,
     WHAT_IF_SHARED,
+    WHAT_IF_SHUFFLED,
     WHAT_IF_TILED,
     WHAT_IF_WIDER,
     WHAT_IF_PACKED,
@@ -68,6 +73,12 @@ bool what_if_find_wider(const struct emu_counts *c, uint32_t first, uint8_t *cha
 /* Cycles of the launch with `parts` times as many CTAs, each of which executes its part of the iterations of loops;
  * what a warp executes once, it executes in each of them. 0: as above. */
 double what_if_spread(const struct emu_counts *c, uint32_t parts);
+
+/* Cycles of the launch with these changes, in which each thread computes the results of four: a quarter of the CTAs, each
+ * for 2 x 2 neighbours. 0: as above, and if the grid cannot be divided so, its warps take different paths, or not all
+ * of its CTAs were traced. */
+double what_if_four_results(const struct emu_counts *c, const uint8_t *changes,
+                            struct what_if_counted *counted);
 
 /* One more CTA resident on an SM. */
 struct what_if_residence {

@@ -1,8 +1,10 @@
-/* The code of a trace without some of its instructions, and which instructions only compute addresses. */
+/* The code of a trace without some of its instructions and with others, and which instructions only compute addresses. */
+#include "base/arena.h"
 #include "model/timing_internal.h"
 #include "model/what_if_rewrite.h"
 #include "ptx/isa.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,10 @@ struct shorter_code {
     struct trace_inst *insts;
     struct trace_block *blocks;
     u32 *regs, *site_inst;
-    u32 inst_count;
+    u32 inst_count, block_count, site_count, reg_count;
+    u32 reg, added;      /* used of `regs`; instructions that were added */
+    struct arena *arena; /* of the opcodes of these; NULL: none */
+    struct ptx_isa *isa;
 };
 
 static u32 end_of_registers(const struct emu_trace *t)
@@ -67,10 +72,16 @@ struct shorter_code *shorter_code_new(const struct emu_trace *t, const bool *dro
 {
     struct shorter_code *code = timing_calloc(1, sizeof *code);
     struct shortening s = {.trace = t, .dropped = dropped, .given = given, .code = code};
-    code->regs = timing_calloc(2 * (size_t)end_of_registers(t), sizeof *code->regs);
-    code->insts = timing_calloc(t->inst_count, sizeof *code->insts);
-    code->blocks = rewrite_copy(t->blocks, t->block_count * sizeof *t->blocks);
-    code->site_inst = rewrite_copy(t->site_inst, t->site_count * sizeof *t->site_inst);
+    code->regs = timing_calloc(2 * (size_t)end_of_registers(t) + REWRITE_INSTS * REWRITE_REGS,
+                               sizeof *code->regs);
+    code->insts = timing_calloc(t->inst_count + REWRITE_INSTS, sizeof *code->insts);
+    code->blocks = timing_calloc(t->block_count + REWRITE_INSTS, sizeof *code->blocks);
+    code->site_inst = timing_calloc(t->site_count + REWRITE_INSTS, sizeof *code->site_inst);
+    memcpy(code->blocks, t->blocks, t->block_count * sizeof *t->blocks);
+    memcpy(code->site_inst, t->site_inst, t->site_count * sizeof *t->site_inst);
+    code->block_count = t->block_count;
+    code->site_count = t->site_count;
+    code->reg_count = t->reg_count + REWRITE_REGS;
     s.moved = timing_calloc(t->inst_count, sizeof *s.moved);
     for (u32 b = 0; b < t->block_count; b++) { /* in the order of their instructions */
         put_until(&s, t->blocks[b].first);
@@ -82,7 +93,33 @@ struct shorter_code *shorter_code_new(const struct emu_trace *t, const bool *dro
     for (u32 i = 0; i < t->site_count; i++)
         if (t->site_inst[i] < t->inst_count) code->site_inst[i] = s.moved[t->site_inst[i]];
     free(s.moved);
+    code->reg = s.reg;
     return code;
+}
+
+uint32_t shorter_code_add(struct shorter_code *code, const struct rewrite_inst *list,
+                          uint32_t count)
+{
+    const u32 regs = code->reg_count - REWRITE_REGS;
+    if (!code->arena) {
+        code->arena = arena_new();
+        code->isa = ptx_isa_new(code->arena, 90, 90, 'a');
+    }
+    assert(code->added + count <= REWRITE_INSTS);
+    code->blocks[code->block_count] = (struct trace_block){code->inst_count, count};
+    for (u32 i = 0; i < count; i++) {
+        const struct rewrite_inst *x = &list[i];
+        code->insts[code->inst_count] = (struct trace_inst){
+            .op = ptx_isa_find(code->isa, x->opcode, (u32)strlen(x->opcode)),
+            .reg = code->reg,
+            .reads = x->reads,
+            .writes = x->writes};
+        for (u32 k = 0; k < (u32)x->reads + x->writes; k++)
+            code->regs[code->reg++] = regs + x->regs[k];
+        code->site_inst[code->site_count++] = code->inst_count++;
+        code->added++;
+    }
+    return code->block_count++;
 }
 
 void shorter_code_free(struct shorter_code *code)
@@ -92,15 +129,16 @@ void shorter_code_free(struct shorter_code *code)
     free(code->blocks);
     free(code->regs);
     free(code->site_inst);
+    if (code->arena) arena_free(code->arena);
     free(code);
 }
 
 void shorter_code_use(const struct shorter_code *code, struct emu_trace *t)
 {
     t->insts = code->insts, t->inst_count = code->inst_count;
-    t->blocks = code->blocks;
-    t->regs = code->regs;
-    t->site_inst = code->site_inst;
+    t->blocks = code->blocks, t->block_count = code->block_count;
+    t->regs = code->regs, t->reg_count = code->reg_count;
+    t->site_inst = code->site_inst, t->site_count = code->site_count;
 }
 
 /* ---- instructions that only compute addresses ---------------------------------------------------------------------------- */

@@ -14,6 +14,7 @@ struct rewrite {
     const struct emu_counts *counts;
     const uint8_t *changes; /* by number among counts->instructions */
     struct what_if_counted *counted;
+    uint32_t added; /* the first block that the rewrite adds to the code; the others follow */
 };
 
 static inline bool rewrite_is_block(uint32_t word)
@@ -42,7 +43,8 @@ static inline bool rewrite_is_load(const struct trace_cta *c, const uint32_t *wo
     return how == COUNT_LOAD || how == COUNT_LOAD_L2;
 }
 
-void *rewrite_copy(const void *from, size_t size); /* of malloc; aborts without memory */
+void *rewrite_copy(const void *from,
+                   size_t size); /* of malloc; aborts without memory; NULL: zeros */
 
 struct rewrite_words { /* of a warp that is written again */
     uint32_t *words;
@@ -58,11 +60,12 @@ struct trace_cta *rewrite_cta(const struct trace_cta *c);
 void rewrite_free(const struct trace_cta **list, uint32_t count);
 
 void what_if_tile(const struct rewrite *r, struct trace_cta *c);
+void what_if_shuffle(const struct rewrite *r, struct trace_cta *c);
 void what_if_pack(const struct rewrite *r, struct trace_cta *c);
 
 void what_if_widen(const struct rewrite *r, struct trace_cta *c);
 
-/* ---- less code (model/what_if_code.c) -------------------------------------------------------------------------------- */
+/* ---- other code (model/what_if_code.c) -------------------------------------------------------------------------------- */
 
 /* Without the instructions in `dropped`. `given`, by instruction: the one that gives its results from now on, itself or one
  * that is not dropped; NULL: nobody gives those of dropped ones. Their accesses must leave the warps' words too. */
@@ -71,8 +74,27 @@ struct shorter_code *shorter_code_new(const struct emu_trace *t, const bool *dro
 void shorter_code_free(struct shorter_code *code); /* NULL: nothing */
 void shorter_code_use(const struct shorter_code *code, struct emu_trace *t);
 
+/* An instruction that a rewrite adds. Its registers have numbers of their own, below REWRITE_REGS, first those that are read. */
+enum { REWRITE_INSTS = 32, REWRITE_REGS = 8 };
+struct rewrite_inst {
+    const char *opcode; /* "ld.global.f32" */
+    uint8_t reads, writes, regs[3];
+};
+/* Appends a block of these; its number. REWRITE_INSTS at most in all. The word of an access of instruction k of all that were
+ * added has the site rewrite_added_site(trace, k). */
+uint32_t shorter_code_add(struct shorter_code *code, const struct rewrite_inst *list,
+                          uint32_t count);
+static inline uint32_t rewrite_added_site(const struct emu_trace *t, uint32_t k)
+{
+    return t->site_count + k;
+}
+
 /* Without the loads that another one replaces. */
 struct shorter_code *wide_code(const struct emu_counts *c, const uint8_t *changes);
+/* With the instructions of a reduction by shuffles. */
+struct shorter_code *shuffle_code(const struct emu_counts *c, const uint8_t *changes);
+/* Without the instructions that only compute addresses of tiled loads, with those that load a tile. */
+struct shorter_code *tile_code(const struct emu_counts *c, const uint8_t *changes);
 /* Without the instructions whose results are used for the addresses of the changed instructions alone. */
 struct shorter_code *code_without_addresses(const struct emu_counts *c, const uint8_t *changes,
                                             uint8_t change);

@@ -1,13 +1,12 @@
 /* WHAT_IF_TILED: loads of a CTA that go through a tile in shared memory.
  *
  * The warps of a CTA are taken to load in step: the n-th load of each warp, then the next one of each. As long as the
- * sectors that they name fit into the shared memory that the CTA can have, these are one tile. Each sector of a tile is
- * loaded once, by accesses of whole lines that are spread evenly over the loads of the tile. Every load also reads its
- * words from shared memory, in one pass.
+ * sectors that they name fit into the shared memory that the CTA can have, these are one tile. Before the block in which
+ * a warp reads a tile first, it waits at a barrier, loads its part of the tile's sectors and stores them to shared memory,
+ * 128 bytes at a time, and waits at another barrier. Each load of the launch then reads shared memory, in one pass.
  *
  * A CTA whose lanes ask for less than TIMES the bytes of the sectors loads each word about once, and stays as it is. The
- * same sectors loaded by other CTAs are not looked at: a tile of a CTA does not save them. The stores to the tile and
- * the barriers are not counted. */
+ * same sectors loaded by other CTAs are not looked at: a tile of a CTA does not save them. */
 #include "model/what_if_rewrite.h"
 
 #include "model/timing_internal.h"
@@ -23,17 +22,32 @@ enum {
     TIMES = 2,
     TILE_AT_MOST = 48 << 10, /* bytes, without opting in to more */
     TILE_AT_LEAST = 2 << 10,
+    ACCESS_SECTORS = 4, /* 32 lanes, 4 bytes each */
 };
+/* Blocks that are added: number 0 is a barrier, number 1 + k copies 2^k accesses: a load and a store for each. A compiler
+ * that unrolls the loop over a thread's part of a tile makes such blocks. */
+enum { COPY_BLOCKS = 4, MOST_COPIES = 1 << (COPY_BLOCKS - 1) };
+/* The load of copy `i` in such a block, among all added instructions; the store is the next. */
+static u32 added_load(u32 k, u32 i)
+{
+    return 1 + 2 * ((1u << k) - 1) + 2 * i;
+}
 
 struct load {
-    u32 warp, at;     /* its words */
-    u32 first, count; /* the lines of the tile that it loads, in `lines` */
+    u32 warp, at; /* its words */
+    u32 tile;
+};
+struct tile {
+    u32 first, count; /* its lines, in `lines` */
+    u32 warps;        /* that load from it */
 };
 struct tiles {
     const struct rewrite *r;
     struct trace_cta *cta;
     struct load *loads; /* in the order in which they are taken to be done */
     u32 count;
+    struct tile *tiles;
+    u32 tile_count;
     struct trace_line *lines; /* of the tiles */
     u32 line_count, line_cap;
     u32 *slot, slots;  /* a hash table from line to index in `lines`, + 1; a power of two */
@@ -63,7 +77,7 @@ static u32 next_load(const struct tiles *t, const struct trace_warp *w, u32 at)
     return at;
 }
 
-/* In step, each time beginning with another warp: so none of them gets all lines of the tiles. */
+/* In step. */
 static void find_loads(struct tiles *t)
 {
     const u32 warps = t->cta->warp_count;
@@ -74,11 +88,10 @@ static void find_loads(struct tiles *t)
     for (u32 step = 0, before = 1; before != t->count || !step; step++) {
         before = t->count;
         for (u32 k = 0; k < warps; k++) {
-            const u32 w = (k + step) % warps;
-            const struct trace_warp *warp = &t->cta->warps[w];
-            if (at[w] >= warp->count) continue;
-            t->loads[t->count++] = (struct load){.warp = w, .at = at[w]};
-            at[w] = next_load(t, warp, at[w] + rewrite_length(warp->words + at[w]));
+            const struct trace_warp *warp = &t->cta->warps[k];
+            if (at[k] >= warp->count) continue;
+            t->loads[t->count++] = (struct load){.warp = k, .at = at[k]};
+            at[k] = next_load(t, warp, at[k] + rewrite_length(warp->words + at[k]));
         }
     }
     free(at);
@@ -119,15 +132,19 @@ static void take_sectors(struct tiles *t, const struct load *l)
     }
 }
 
-/* The lines from `line` on, spread over the loads from `load` on. */
-static void spread(struct tiles *t, u32 load, u32 end, u32 line)
+/* The tile of the loads from `load` to `end`, with the lines from `line` on. */
+static void end_tile(struct tiles *t, u32 load, u32 end, u32 line)
 {
-    const u64 loads = end - load, lines = t->line_count - line;
-    for (u64 k = 0; k < loads; k++) {
-        const u64 first = k * lines / loads, last = (k + 1) * lines / loads;
-        t->loads[load + k].first = line + (u32)first;
-        t->loads[load + k].count = (u32)(last - first);
+    u8 *seen = timing_calloc(t->cta->warp_count, 1);
+    struct tile *x = &t->tiles[t->tile_count];
+    *x = (struct tile){.first = line, .count = t->line_count - line};
+    for (u32 k = load; k < end; k++) {
+        x->warps += !seen[t->loads[k].warp];
+        seen[t->loads[k].warp] = 1;
+        t->loads[k].tile = t->tile_count;
     }
+    t->tile_count++;
+    free(seen);
 }
 
 static void make_tiles(struct tiles *t)
@@ -137,15 +154,16 @@ static void make_tiles(struct tiles *t)
     u64 before = 0; /* sectors of the tiles before */
     for (t->slots = 64; t->slots < 2 * (most + 64);) t->slots *= 2;
     t->slot = timing_calloc(t->slots, sizeof *t->slot);
+    t->tiles = timing_calloc(t->count, sizeof *t->tiles);
     for (u32 k = 0; k < t->count; k++) {
-        if (t->loaded - before + 64 > most) { /* no load names more than 64 */
-            spread(t, load, k, line);
+        if (t->loaded - before + 64 > most && k > load) { /* no load names more than 64 */
+            end_tile(t, load, k, line);
             load = k, line = t->line_count, before = t->loaded;
             memset(t->slot, 0, t->slots * sizeof *t->slot);
         }
         take_sectors(t, &t->loads[k]);
     }
-    spread(t, load, t->count, line);
+    end_tile(t, load, t->count, line);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
@@ -157,36 +175,115 @@ static int by_place(const void *a, const void *b)
                               : (x->at > y->at) - (x->at < y->at);
 }
 
-static void put_load(struct tiles *t, const struct load *l, const u32 *words,
+/* The word of an added block that stands for as many executions as the block with that word. */
+static u32 added_block(const struct tiles *t, u32 number, u32 word)
+{
+    const u32 level = TRACE_LEVEL_OF(word);
+    return TRACE_BLOCK_WORD(t->r->added + number, level) | (level ? TRACE_UNSYNCED : 0);
+}
+
+/* So many of the lines from `line` on are one access; their sectors. */
+static u32 lines_of_access(const struct tiles *t, u32 line, u32 end, u32 *sectors)
+{
+    const u32 first = line;
+    *sectors = 0;
+    do *sectors += timing_popcount(t->lines[line++].sectors);
+    while (line < end && *sectors + timing_popcount(t->lines[line].sectors) <= ACCESS_SECTORS);
+    return line - first;
+}
+
+/* The warp copies the lines. */
+static void put_copies(struct tiles *t, u32 first, u32 end, u32 word, struct rewrite_words *to)
+{
+    const struct emu_trace *trace = t->r->counts->trace;
+    u32 left = 0, sectors;
+    for (u32 line = first; line < end; left++) line += lines_of_access(t, line, end, &sectors);
+    for (u32 line = first, k = COPY_BLOCKS - 1; left; left -= 1u << k) {
+        while (left < 1u << k) k--;
+        const u32 block = added_block(t, 1 + k, word);
+        rewrite_put(to, &block, 1);
+        for (u32 i = 0; i < 1u << k; i++) {
+            const u32 n = lines_of_access(t, line, end, &sectors), at = t->cta->line_count,
+                      load = rewrite_added_site(trace, added_load(k, i));
+            for (u32 x = 0; x < n; x++) (void)rewrite_add_line(t->cta, t->lines[line++]);
+            const u32 words[] = {load << 2 | TRACE_GLOBAL, at, TRACE_SIZE(n, 8 * sectors, 1),
+                                 (load + 1) << 2 | TRACE_SHARED, TRACE_SIZE(1, 8 * sectors, 1)};
+            rewrite_put(to, words, sizeof words / sizeof *words);
+        }
+    }
+}
+
+/* The warp's part of the tile, number `part` of all parts. `word`: of the block that reads it first. */
+static void put_tile(struct tiles *t, const struct tile *x, u32 part, u32 word,
                      struct rewrite_words *to)
 {
-    const u32 lanes = TRACE_SIZE_LANES(words[2]), first = t->cta->line_count,
-              site = words[0] & ~(u32)3;
-    for (u32 k = 0; k < l->count; k++) (void)rewrite_add_line(t->cta, t->lines[l->first + k]);
-    if (l->count) {
-        const u32 global[] = {site | TRACE_GLOBAL, first, TRACE_SIZE(l->count, 32, 1)};
-        rewrite_put(to, global, 3);
+    const u32 barrier = added_block(t, 0, word);
+    const u32 first = (u32)((u64)part * x->count / x->warps),
+              last = (u32)((u64)(part + 1) * x->count / x->warps);
+    rewrite_put(to, &barrier, 1);
+    put_copies(t, x->first + first, x->first + last, word, to);
+    rewrite_put(to, &barrier, 1);
+}
+
+/* The end of the block's words. */
+static u32 end_of_block(const struct trace_warp *w, u32 at)
+{
+    do at += rewrite_length(w->words + at);
+    while (at < w->count && !rewrite_is_block(w->words[at]));
+    return at;
+}
+
+static void put_block(const struct tiles *t, const struct trace_warp *w, u32 at, u32 end,
+                      const struct load *l, struct rewrite_words *to)
+{
+    while (at < end) {
+        const u32 *words = w->words + at, n = rewrite_length(words);
+        if (l < t->loads + t->count && &t->cta->warps[l->warp] == w && l->at == at) {
+            const u32 shared[] = {(words[0] & ~(u32)3) | TRACE_SHARED,
+                                  TRACE_SIZE(1, TRACE_SIZE_LANES(words[2]), 1)};
+            rewrite_put(to, shared, 2);
+            l++;
+        } else rewrite_put(to, words, n);
+        at += n;
     }
-    const u32 shared[] = {site | TRACE_SHARED, TRACE_SIZE(1, lanes, 1)};
-    rewrite_put(to, shared, 2);
 }
 
 static void write_warps(struct tiles *t)
 {
-    const struct load *l = t->loads;
+    const struct load *l = t->loads, *past = t->loads + t->count;
+    u32 *parts = timing_calloc(t->tile_count, sizeof *parts); /* that warps have */
     qsort(t->loads, t->count, sizeof *t->loads, by_place);
     for (u32 w = 0; w < t->cta->warp_count; w++) {
         struct trace_warp *warp = &t->cta->warps[w];
         struct rewrite_words to = {0};
+        u32 next = 0; /* tile */
         for (u32 at = 0; at < warp->count;) {
-            const u32 n = rewrite_length(warp->words + at);
-            if (l < t->loads + t->count && l->warp == w && l->at == at)
-                put_load(t, l++, warp->words + at, &to);
-            else rewrite_put(&to, warp->words + at, n);
-            at += n;
+            const u32 end = end_of_block(warp, at);
+            const struct load *first = l;
+            for (; l < past && l->warp == w && l->at < end; l++)
+                for (; next <= l->tile; next++)
+                    if (next == l->tile)
+                        put_tile(t, &t->tiles[next], parts[next]++, warp->words[at], &to);
+            put_block(t, warp, at, end, first, &to);
+            at = end;
         }
         rewrite_end(warp, &to);
     }
+    free(parts);
+}
+
+struct shorter_code *tile_code(const struct emu_counts *c, const uint8_t *changes)
+{
+    static const struct rewrite_inst barrier = {.opcode = "bar.sync"};
+    struct rewrite_inst copies[2 * MOST_COPIES];
+    struct shorter_code *code = code_without_addresses(c, changes, WHAT_IF_TILED);
+    for (u32 i = 0; i < MOST_COPIES; i++) {
+        copies[2 * i] = (struct rewrite_inst){"ld.global.f32", 0, 1, {(u8)i}};
+        copies[2 * i + 1] = (struct rewrite_inst){"st.shared.f32", 1, 0, {(u8)i}};
+    }
+    (void)shorter_code_add(code, &barrier, 1);
+    for (u32 k = 0; k < COPY_BLOCKS; k++) (void)shorter_code_add(code, copies, 2u << k);
+    return code;
 }
 
 void what_if_tile(const struct rewrite *r, struct trace_cta *c)
@@ -202,6 +299,7 @@ void what_if_tile(const struct rewrite *r, struct trace_cta *c)
         if (again) write_warps(&t);
     }
     free(t.loads);
+    free(t.tiles);
     free(t.lines);
     free(t.slot);
 }

@@ -318,12 +318,12 @@ function drawAdvice() {
     if (!r.advice.length) { nodes.push(el('p', 'Nothing to gain: less than 1 % of the cycles for each line.', 'good')); continue; }
     s.append(table([{name:'saves at most', help:'cycles'}, {name:'of all'}, {name:'kernel', text:2}, {name:'line', text:1}, {name:'advice', text:1}, {name:'why, and what to do', text:3}], list.map(a => {
       const line = el('a', a.file.split('/').pop() + ':' + a.line), text = el('div'); line.href = '#source'; line.title = a.file; line.onclick = e => { e.preventDefault(); $('srcrun').value = i; drawSource(); showLine(a.file, a.line); };
-      text.append(el('div', each(a)), el('div', a.text, 'note')); return [count(a.saved_cycles), percent(a.saved_cycles / all), a.kernel, line, a.advice, text];
+      text.append(el('div', each(a))); if (a.other_way) text.append(el('div', a.other_way.text + (a.other_way.saved_cycles > 0 ? ' saves ' : ' costs ') + count(Math.abs(a.other_way.saved_cycles)) + ' cycles')); text.append(el('div', a.text, 'note')); return [count(a.saved_cycles), percent(a.saved_cycles / all), a.kernel, line, a.advice, text];
     })));
     nodes.push(s);
   }
   $('advice').hidden = !nodes.length;
-  if (nodes.length) nodes.unshift(el('p', 'The timing model executed the trace again with a better line. Savings are upper bounds: what a rewrite adds is not counted, and they do not add up.', 'note'));
+  if (nodes.length) nodes.unshift(el('p', 'The timing model executed the trace again with a better line. Savings are upper bounds, since what a rewrite adds is counted for tiles and shuffles alone, and they do not add up.', 'note'));
   put('advice', ...nodes);
 }
 function showLine(file, line) { const tr = [...document.querySelectorAll('#source tr[data-line]')].find(t => t.dataset.file === file && +t.dataset.line === line); if (tr) { tr.scrollIntoView({block:'center'}); for (const t of document.querySelectorAll('#source tr.chosen')) t.classList.remove('chosen'); tr.classList.add('chosen'); } else $('source').scrollIntoView(); }
