@@ -205,6 +205,7 @@ static int read_plan(struct request *q)
     source.text = arena_copy(q->arena, text.data ? text.data : "", text.size);
     source.length = (uint32_t)text.size;
     buf_free(&text);
+    q->plan.file = q->file;
     if (!q->from_words && !sweep_plan_read(&q->plan, &d, !q->no_programs))
         return say(&d, EXIT_INPUT);
     return EXIT_FINE;

@@ -32,17 +32,19 @@ struct sweep_target {
     char **words;       /* of the target and its arguments or options, NULL behind them */
     bool is_program;    /* its words stand last on the command line */
     bool can_be_cached; /* all that it reads is known: a workload, a kernel file */
-    const char *digest; /* of the file; "": none */
+    const char *digest; /* of the file, and of the plan's inputs; "": a workload, which has none */
 };
 
 struct sweep_plan {
     struct arena *arena;
     const char *name;
+    const char *file; /* that it was read from; NULL: from the command line, or it is built in */
     struct sweep_target *targets;
     const char **orders; /* placeholders replaced */
     const char **gpus, **gpu_digests;
+    const char **inputs; /* files that kernels, jobs and programs read beside themselves */
     uint64_t *seeds;
-    size_t target_count, order_count, gpu_count, seed_count;
+    size_t target_count, order_count, gpu_count, seed_count, input_count;
     unsigned measure;
     double timeout;           /* seconds of a process; 0: none */
     const char *memory;       /* NULL: the default */

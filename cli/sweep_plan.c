@@ -387,6 +387,31 @@ static bool read_gpus(struct sweep_plan *p, struct diags *d, const struct yaml *
     return ok;
 }
 
+/* Files, whose contents count as those of each target that is not a workload. */
+static bool read_inputs(struct sweep_plan *p, struct diags *d, const struct yaml *list)
+{
+    struct buf digests = {0};
+    bool ok = true;
+    p->inputs = arena_array(p->arena, const char *, list->count + 1);
+    for (const struct yaml *v = items(list); v; v = list->kind == YAML_LIST ? v->next : NULL) {
+        const char *path = arena_copy(p->arena, v->text.text, v->text.length);
+        const char *digest = hex_of_file(p->arena, path);
+        if (!digest) {
+            diag_error(d, v->text.at, v->text.length, "cannot read '%s'", path);
+            ok = false;
+        }
+        p->inputs[p->input_count++] = path;
+        buf_printf(&digests, " %s", digest ? digest : "");
+    }
+    for (size_t i = 0; i < p->target_count; i++) {
+        struct sweep_target *t = &p->targets[i];
+        if (*t->digest && digests.size)
+            t->digest = arena_printf(p->arena, "%s%s", t->digest, digests.data);
+    }
+    buf_free(&digests);
+    return ok;
+}
+
 static bool read_repeats(struct sweep_plan *p, struct diags *d, const struct yaml *v)
 {
     const char *text = arena_copy(p->arena, v->text.text, v->text.length);
@@ -399,9 +424,9 @@ static bool read_repeats(struct sweep_plan *p, struct diags *d, const struct yam
 
 bool sweep_plan_read(struct sweep_plan *p, struct diags *d, bool programs)
 {
-    enum { NAME, TARGETS, ORDERS, VARY, SEEDS, GPUS, MEASURE, LIMITS, REPEAT, KEYS };
-    static const char *const keys[KEYS] = {"sweep", "targets", "orders", "vary",         "seeds",
-                                           "gpus",  "measure", "limits", "repeat_failed"};
+    enum { NAME, TARGETS, ORDERS, VARY, SEEDS, GPUS, MEASURE, LIMITS, REPEAT, INPUTS, KEYS };
+    static const char *const keys[KEYS] = {"sweep", "targets", "orders", "vary",          "seeds",
+                                           "gpus",  "measure", "limits", "repeat_failed", "inputs"};
     const struct yaml *root = yaml_read(d), *at[KEYS] = {NULL};
     struct placeholders all = {0};
     if (!root) return false;
@@ -433,6 +458,7 @@ bool sweep_plan_read(struct sweep_plan *p, struct diags *d, bool programs)
     if (at[MEASURE]) (void)read_measures(p, d, at[MEASURE]);
     if (at[LIMITS]) (void)read_limits(p, d, at[LIMITS]);
     if (at[REPEAT]) (void)read_repeats(p, d, at[REPEAT]);
+    if (at[INPUTS]) (void)read_inputs(p, d, at[INPUTS]);
     return !d->errors;
 }
 

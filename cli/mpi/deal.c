@@ -238,9 +238,11 @@ static void ranks_free(struct sweep_workers *w)
 }
 
 struct sweep_workers *ranks_deal(const struct sweep_cell *cells, size_t count,
-                                 const uint8_t digest[32], unsigned jobs, double lost_after)
+                                 const uint8_t digest[32], unsigned jobs, double lost_after,
+                                 bool ships)
 {
-    struct rank_message m = {.kind = RANK_START, .n = jobs, .lost_after = lost_after};
+    struct rank_message m = {
+        .kind = RANK_START, .n = jobs, .lost_after = lost_after, .ships = ships};
     struct ranks *r = calloc(1, sizeof *r);
     if (!r) abort();
     *r = (struct ranks){.base = {.free_slots = ranks_free_slots,

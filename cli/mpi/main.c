@@ -2,6 +2,7 @@
  * that their names and results are those of a sweep without MPI. */
 #define _GNU_SOURCE
 #include "cli/mpi/ranks.h"
+#include "cli/mpi/ship.h"
 
 #include "cli/command.h"
 
@@ -11,13 +12,14 @@
 #include <unistd.h>
 
 static const char help[] =
-    "Usage: mpirun [...] heddle-mpi [--lost-after SECONDS] sweep PLAN.yaml [options]\n"
-    "       mpirun [...] heddle-mpi [--lost-after SECONDS] sweep TARGET... [options]\n"
+    "Usage: mpirun [...] heddle-mpi [--ship] [--lost-after SECONDS] sweep PLAN.yaml [options]\n"
+    "       mpirun [...] heddle-mpi [--ship] [--lost-after SECONDS] sweep TARGET... [options]\n"
     "\n"
     "Runs a sweep with the ranks of an MPI job: rank 0 deals the cells and writes the folder, every other rank\n"
     "runs cells with the program 'heddle' that lies beside heddle-mpi. Options are those of 'heddle sweep';\n"
-    "--jobs (default: 1) is for each rank. All ranks must find plan and inputs at the same paths.\n"
+    "--jobs (default: 1) is for each rank. Without --ship all ranks must find plan and inputs at the same paths.\n"
     "\n"
+    "  --ship                Send the plan and its inputs once to each host, which keeps them in $TMPDIR (/tmp).\n"
     "  --lost-after SECONDS  A rank of which nothing was heard for so long is lost (default: 60). Its cells run\n"
     "                        elsewhere, if 'mpirun --enable-recovery' keeps the job alive.\n"
     "\n"
@@ -26,6 +28,7 @@ static const char help[] =
 struct job {
     char program[4096]; /* Heddle */
     double lost_after;
+    bool ships;
     int argc, rank, size;
     char **argv;
 };
@@ -46,8 +49,14 @@ static struct sweep_workers *workers(void *self, const struct sweep_plan *p,
 {
     const struct job *j = self;
     uint8_t digest[32];
-    if (!ranks_digest(p, j->program, digest)) return NULL;
-    return ranks_deal(cells, count, digest, jobs, j->lost_after);
+    struct shipment *s = NULL;
+    if (!ranks_digest(p, j->program, digest) || (j->ships && !(s = ship_read(p)))) return NULL;
+    struct sweep_workers *w = ranks_deal(cells, count, digest, jobs, j->lost_after, j->ships);
+    if (s) {
+        ship_send(s);
+        ship_free(s);
+    }
+    return w;
 }
 
 static int read_plan(void *self, struct sweep_plan **plan)
@@ -88,6 +97,7 @@ static int run(struct job *j)
     (void)MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &j->rank);
     (void)MPI_Comm_size(MPI_COMM_WORLD, &j->size);
+    if (j->ships) ship_begin();
     return j->rank ? work(j) : deal(j);
 }
 
@@ -102,12 +112,14 @@ int main(int argc, char **argv)
 {
     struct job j = {.lost_after = 60};
     int at = 1;
-    if (argc > at + 1 && strcmp(argv[at], "--lost-after") == 0) {
+    for (; argc > at && strcmp(argv[at], "sweep") != 0 && strcmp(argv[at], "--help") != 0; at++) {
         char *end;
-        j.lost_after = strtod(argv[at + 1], &end);
-        if (*end || !(j.lost_after >= 1 && j.lost_after <= 1e6))
-            return refuse("--lost-after is a number of seconds from 1 to 1000000");
-        at += 2;
+        if (strcmp(argv[at], "--ship") == 0) j.ships = true;
+        else if (argc > at + 1 && strcmp(argv[at], "--lost-after") == 0) {
+            j.lost_after = strtod(argv[++at], &end);
+            if (*end || !(j.lost_after >= 1 && j.lost_after <= 1e6))
+                return refuse("--lost-after is a number of seconds from 1 to 1000000");
+        } else break;
     }
     if (argc > at && strcmp(argv[at], "--help") == 0) return fputs(help, stdout) < 0;
     if (argc <= at || strcmp(argv[at], "sweep") != 0) {

@@ -32,6 +32,7 @@ struct rank_message {
     uint32_t kind, n;
     uint64_t cell; /* index in rank 0's list */
     double lost_after;
+    bool ships;                 /* of RANK_START: inputs are sent (cli/mpi/ship.h) */
     struct sweep_cell what;     /* of RANK_CELL; its pointers mean nothing */
     struct sweep_record record; /* of RANK_RESULT */
     uint8_t digest[32];         /* of RANK_START */
@@ -57,7 +58,8 @@ void silence_grow(struct silence *s, double now);
 
 /* Rank 0's workers: all other ranks. */
 struct sweep_workers *ranks_deal(const struct sweep_cell *cells, size_t count,
-                                 const uint8_t digest[32], unsigned jobs, double lost_after);
+                                 const uint8_t digest[32], unsigned jobs, double lost_after,
+                                 bool ships);
 /* How many of them are lost now. */
 unsigned ranks_lost(void);
 /* Ends all other ranks, if nobody has done so yet: sweep_workers.free() does. */

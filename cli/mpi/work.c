@@ -1,6 +1,7 @@
 /* The other ranks: workers that run the cells that rank 0 sends. */
 #define _GNU_SOURCE
 #include "cli/mpi/ranks.h"
+#include "cli/mpi/ship.h"
 
 #include "cli/cli.h"
 
@@ -79,7 +80,7 @@ static void begin(struct work *w)
     }
 }
 
-/* What rank 0 asked for first: read the plan, and compare it. */
+/* What rank 0 asked for first: receive the inputs if it sends them, read the plan, and compare it. */
 static void start(struct work *w, const struct rank_message *m,
                   int (*read)(void *, struct sweep_plan **), void *self, const char *program)
 {
@@ -87,8 +88,8 @@ static void start(struct work *w, const struct rank_message *m,
     struct rank_message reply = {.kind = RANK_OTHER};
     (void)gethostname(reply.host, sizeof reply.host - 1);
     w->lost_after = m->lost_after;
-    if (read(self, &w->plan) == EXIT_FINE && ranks_digest(w->plan, program, own) &&
-        memcmp(own, m->digest, sizeof own) == 0) {
+    if ((!m->ships || ship_receive()) && read(self, &w->plan) == EXIT_FINE &&
+        ranks_digest(w->plan, program, own) && memcmp(own, m->digest, sizeof own) == 0) {
         const struct sweep_processes options = {.plan = w->plan, .program = program, .jobs = m->n};
         w->processes = sweep_processes(&options);
         reply.kind = RANK_READY;

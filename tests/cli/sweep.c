@@ -135,6 +135,24 @@ Test(sweep, finished_cells_are_not_run_again, .timeout = 300)
     buf_free(&out);
 }
 
+/* A change of the plan's inputs makes cells of programs stale, and not those of workloads. */
+Test(sweep, changed_inputs_run_again, .timeout = 300)
+{
+    struct buf out = {0};
+    command_write("app", "#!/bin/sh\ncat data\n");
+    command_write("plan.yaml", "targets: [{program: ./app}, suite:saxpy]\ninputs: [data]\n");
+    command_write("data", "1\n");
+    cr_assert_eq(system("chmod +x app"), 0);
+    cr_assert_eq(run("plan.yaml", &out), 0, "%s", out.data);
+    cr_expect(strstr(out.data, "2 of 2 cells, 0 failed"), "%s", out.data);
+    cr_expect_eq(run("plan.yaml", &out), 0);
+    cr_expect(strstr(out.data, "0 of 0 cells"), "%s", out.data);
+    command_write("data", "2\n");
+    cr_expect_eq(run("plan.yaml", &out), 0);
+    cr_expect(strstr(out.data, "1 of 1 cells, 0 failed"), "%s", out.data);
+    buf_free(&out);
+}
+
 Test(sweep, cache_and_merge, .timeout = 300)
 {
     struct buf out = {0};
@@ -283,6 +301,8 @@ Test(sweep, errors_stand_where_they_are, .timeout = 300)
         {"targets: [suite:saxpy]\nseeds: 5-1\n", "seeds are N or FIRST-LAST"},
         {"targets: [suite:saxpy]\nlimits: {time: 3}\n", "a limit is timeout"},
         {"targets: [/nowhere/app]\n", "cannot read '/nowhere/app'"},
+        {"targets: [suite:saxpy]\ninputs: [plan.yaml, nowhere]\n",
+         "plan.yaml:2:21: error: cannot read 'nowhere'"},
         {"targets: []\norders: [", "error"},
     };
     struct buf out = {0};

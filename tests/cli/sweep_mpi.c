@@ -333,6 +333,91 @@ Test(sweep_mpi, a_slow_rank_keeps_its_cells, .timeout = 120)
     free(log);
 }
 
+/* ---- inputs that are sent ---------------------------------------------------------------------- */
+
+/* A script in the place of heddle: a cell's result is a checksum of two files in its current folder, whose name goes to
+ * `folders`. */
+static void write_cell_of_inputs(void)
+{
+    command_write("heddle", "#!/bin/sh\n"
+                            "pwd >>\"$(dirname \"$0\")/folders\"\n"
+                            "sum=$(cat sub/k.ptx sub/deeper/more | cksum | cut -d' ' -f1)\n"
+                            "printf '{\"read_back_digest\":\"0x%016x\",\"launches\":[]}' $sum\n");
+}
+
+static const char plan_of_inputs[] = "sweep: p\ntargets: [{kernel: sub/k.ptx}, {program: ./app}]\n"
+                                     "inputs: [sub/deeper/more]\norders: [random]\nseeds: 1-10\n";
+
+/* Sends the inputs to `sent` hosts of one, and all cells run in the copy. */
+static void expect_sent(int sent)
+{
+    char words[100], folder[4300];
+    shell("rm -rf p.sweep folders");
+    cr_expect_eq(finish(start("env TMPDIR=\"$PWD/copies\" " MPIRUN
+                              "-n 4 ./heddle-mpi --ship sweep plan.yaml")),
+                 0);
+    snprintf(words, sizeof words, "sent 4 inputs (%zu bytes) to %d of 1 hosts\n",
+             strlen(plan_of_inputs) + 7 + 5 + 9, sent); /* and k.ptx, more, app */
+    expect_log(words);
+    char *there = text_of("folders"), *here = realpath(".", NULL);
+    snprintf(folder, sizeof folder, "%s/copies/heddle-inputs-%u/", here, (unsigned)getuid());
+    cr_expect_eq(lines_of("folders"), 20);
+    for (char *line = there, *end; (end = strchr(line, '\n')); line = end + 1) {
+        cr_expect(strncmp(line, folder, strlen(folder)) == 0, "%.*s", (int)(end - line), line);
+        cr_expect_eq((size_t)(end - line), strlen(folder) + 64);
+    }
+    free(here);
+    free(there);
+}
+
+/* Three workers of one host: each input comes once, and again only where the copy has changed since. */
+Test(sweep_mpi, inputs_are_sent_once_to_a_host, .timeout = 120)
+{
+    NEEDS_MPI();
+    write_cell_of_inputs();
+    shell(
+        "mkdir -p sub/deeper copies && printf 'kernel\n' >sub/k.ptx && printf 'more\n' >sub/deeper/more");
+    shell("printf '#!/bin/sh' >app && chmod +x app");
+    command_write("plan.yaml", plan_of_inputs);
+    expect_sent(1);
+    shell("test -x copies/*/*/app && test ! -x copies/*/*/sub/k.ptx");
+    expect_sent(0);
+    shell("for f in copies/heddle-inputs-*/*/sub/deeper/more; do echo x >>$f; done");
+    expect_sent(1);
+    shell("chmod -x copies/heddle-inputs-*/*/app");
+    expect_sent(1);
+    shell("printf 'mofe\n' >sub/deeper/more");
+    expect_sent(1);
+}
+
+Test(sweep_mpi, inputs_that_cannot_be_sent_are_refused, .timeout = 120)
+{
+    NEEDS_MPI();
+    write_cell_of_inputs();
+    shell("mkdir sub && printf 'kernel\n' >k.ptx && printf 'kernel\n' >sub/k.ptx");
+    static const char *const paths[] = {"sub/../../%s/k.ptx", "../%s/k.ptx", "$PWD/k.ptx"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        char line[300], path[200], folder[4096];
+        cr_assert(getcwd(folder, sizeof folder));
+        snprintf(path, sizeof path, paths[i], strrchr(folder, '/') + 1);
+        snprintf(
+            line, sizeof line,
+            "rm -rf p.sweep; exec >plan.yaml; printf 'sweep: p\\ntargets: [{kernel: %%s}]\\n' \"%s\"",
+            path);
+        shell(line);
+        cr_expect_eq(finish(start(MPIRUN "-n 2 ./heddle-mpi --ship sweep plan.yaml")), 2);
+        expect_log("is not below the current folder: name it by a path there");
+    }
+    command_write("plan.yaml", "sweep: p\ntargets: [{kernel: sub/k.ptx}]\n");
+    shell(
+        "rm -rf p.sweep && mkdir full && chmod 700 full && ln -s /proc full/heddle-inputs-$(id -u)");
+    cr_expect_eq(finish(start("env TMPDIR=\"$PWD/full\" " MPIRUN
+                              "-n 2 ./heddle-mpi --ship sweep plan.yaml")),
+                 2);
+    expect_log("this host cannot keep the inputs in $TMPDIR (/tmp): Operation not permitted");
+    expect_log("no cell can begin: there is no rank that takes part");
+}
+
 /* A host that the network loses: its cells run on the other one. */
 Test(sweep_mpi, an_unreachable_host_costs_nothing, .timeout = 120)
 {
@@ -346,6 +431,7 @@ Test(sweep_mpi, an_unreachable_host_costs_nothing, .timeout = 120)
     command_write("plan.yaml",
                   "sweep: p\ntargets: [suite:saxpy]\norders: [random]\nseeds: 1-100\n");
     shell(two_hosts);
+    expect_log("sent 1 inputs (62 bytes) to 2 of 2 hosts");
     expect_each_once(100);
     expect_log("nothing from rank 2 on 'far'");
     expect_log("nothing from rank 3 on 'far'");
