@@ -39,8 +39,8 @@ struct page_run {
 struct page {
     struct arena *arena;
     const char *target, *command; /* as the user wrote them */
-    const char *check,
-        *races; /* JSON documents of `heddle check` and `heddle run --check race`; NULL */
+    /* JSON documents of `heddle check`, `heddle run --check race` and `heddle communication`; NULL: not asked for */
+    const char *check, *races, *communication;
     struct page_run *runs;
     size_t count, cap;
     const char **files; /* sources that launches name */

@@ -538,6 +538,10 @@ void page_json(struct page *p, struct buf *out)
         put_key(out, "races");
         buf_puts(out, p->races);
     }
+    if (p->communication) {
+        put_key(out, "communication");
+        buf_puts(out, p->communication);
+    }
     buf_putc(out, '}');
 }
 

@@ -55,6 +55,9 @@ static const struct command_option options[] = {
     {.name = "verdict",
      .help = "Run 'heddle check' on the target, and show whether it has one result.",
      .id = 1},
+    {.name = "communication",
+     .help = "Run 'heddle communication' on the target, and show what launches pass to each other.",
+     .id = 1},
     {.name = "json", .argument = "FILE", .help = "What the page shows, as JSON.", .id = 1},
     {.name = "csv",
      .argument = "FILE",
@@ -88,7 +91,7 @@ struct report_call {
     const char *page, *json, *from;
     const char *path[OUTPUTS];
     double interval;
-    bool all_sms, races, verdict;
+    bool all_sms, races, verdict, communication;
 };
 
 /* ---- the command line ------------------------------------------------------------------------------------ */
@@ -148,6 +151,12 @@ static bool set_verdict(struct estimate_call *c, const char *value)
     return of(c)->verdict = true;
 }
 
+static bool set_communication(struct estimate_call *c, const char *value)
+{
+    (void)value;
+    return of(c)->communication = true;
+}
+
 static const struct estimate_option added[] = {{"--output", set_page, false},
                                                {"-o", set_page, false},
                                                {"--json", set_json, false},
@@ -162,6 +171,7 @@ static const struct estimate_option added[] = {{"--output", set_page, false},
                                                {"--all-sms", set_all_sms, true},
                                                {"--races", set_races, true},
                                                {"--verdict", set_verdict, true},
+                                               {"--communication", set_communication, true},
                                                {NULL, NULL, false}};
 
 /* What is asked for contradicts itself. */
@@ -172,8 +182,9 @@ static int judge(struct estimate_call *c)
     for (int k = 0; k < OUTPUTS; k++) other |= r->path[k] != NULL;
     if (!r->page && !other) r->page = "report.html";
     if (r->from && c->target) return usage_error("report", "--from takes no target");
-    if (r->from && (c->order_count || r->races || r->verdict))
-        return usage_error("report", "--from runs nothing: without --order, --races and --verdict");
+    if (r->from && (c->order_count || r->races || r->verdict || r->communication))
+        return usage_error("report", "--from runs nothing: without --order, --races, --verdict and "
+                                     "--communication");
     if (!r->from && !c->target) return usage_error("report", "no target");
     if (c->format != FORMAT_TABLE || c->traces)
         return usage_error("report", "--format and --traces are for 'heddle estimate'");
@@ -218,11 +229,14 @@ static char *output_of(const struct estimate_call *c, const char *const *words, 
 static bool ask(const struct estimate_call *c, struct page *page)
 {
     static const char *const races[] = {"run", "--check=race", "--format=json"},
-                             *const check[] = {"check", "--format=json"};
+                             *const check[] = {"check", "--format=json"},
+                             *const communication[] = {"communication", "--format=json"};
     if (of(c)->races && !(page->races = output_of(c, races, 3)))
         return usage_error("report", "'heddle run --check race' gave no document"), false;
     if (of(c)->verdict && !(page->check = output_of(c, check, 2)))
         return usage_error("report", "'heddle check' gave no document"), false;
+    if (of(c)->communication && !(page->communication = output_of(c, communication, 2)))
+        return usage_error("report", "'heddle communication' gave no document"), false;
     return true;
 }
 

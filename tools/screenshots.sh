@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 
 shot() { # NAME PAGE "SECTIONS" WIDTH HEIGHT light|dark [STATE]
     hide=
-    for section in runs verdicts compare launches time roofline occupancy advice source; do
+    for section in runs verdicts compare launches time roofline occupancy communication advice source; do
         case " $3 " in *" $section "*) ;; *) hide="$hide#$section," ;; esac
     done
     sed "s|</head>|<style>$hide#contents{display:none}</style></head>|" "$work/$2.html" >"$work/part.html"

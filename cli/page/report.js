@@ -16,7 +16,7 @@ const COUNT = new Intl.NumberFormat('en', {maximumFractionDigits:0});
 const count = x => COUNT.format(x);
 const real = (x, n = 3) => x === 0 ? '0' : Math.abs(x) >= 1000 ? count(x) : x.toPrecision(n).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
 const percent = x => (100 * x).toFixed(1) + ' %';
-let data, view = {launch:0, metric:'instructions', from:0, to:0}, panels = [];
+let data, races = new Map(), view = {launch:0, metric:'instructions', from:0, to:0}, panels = [];
 
 function el(name, text, cls) {
   const e = document.createElement(name);
@@ -64,20 +64,46 @@ function drawRuns() {
   put('runs', table([{name:'GPU', text:1}, {name:'order', text:1}, {name:'launches'}, {name:'cycles'}, {name:'µs'}, {name:'cycles, relative'}, {name:'time, relative'}, {name:'what schedulers do', text:1}],
     data.runs.map(r => { const c = total(r, 'cycles'), u = total(r, 'us'); return [r.title ? r.gpu + ' (' + r.title + ', ' + r.sms + ' SMs, ' + real(r.mhz, 4) + ' MHz)' : r.gpu, r.order, count(r.launches.length), count(c), real(u, 5), real(c / first), real(u / firstUs), bar(sumParts(r.launches), c)]; })), legend(usedParts()));
 }
+const MEANS = { deterministic:'All runs under all orders gave one and the same result.', 'deterministic under some orders':'Results differ, but each order that guarantees one result gave one.',
+  nondeterministic:'Results differ, and no order that guarantees one result was tried, or one did not give it.', racy:'There are data races, whatever the results. A run under one order may still have one result.',
+  'undefined behaviour':'It reads memory that nothing wrote, or misuses synchronisation, whatever the results.', 'varies by itself':'The native runs of the program differ already, so orders tell nothing.',
+  'broken guarantee':'An order that guarantees one result gave several: a bug of Heddle.', failed:'A run failed, or the search for races did.', unknown:'Nothing was run, or too little before an interrupt.' };
+/* Places "(file:line)" of a finding, whose line is a link to the source if the page has it. */
+const PLACE = /\(([^()]+):(\d+)\)$/;
+function placeOf(text) { const m = PLACE.exec(text); return m && data.runs.some(r => r.launches.some(l => l.lines.some(n => n.file === m[1]))) ? {file:m[1], line:+m[2]} : null; }
+function findingLines(text) {
+  const d = el('div', null, 'finding');
+  for (const line of text.split('\n')) {
+    const p = placeOf(line), row = el('div', line || ' ');
+    if (p) { const a = el('a', p.file + ':' + p.line); a.href = '#source'; a.onclick = e => { e.preventDefault(); showLine(p.file, p.line); }; row.textContent = line.replace(PLACE, '('); row.append(a, ')'); }
+    d.append(row);
+  }
+  return d;
+}
+/* Of each place how many findings name it: a finding has two places, and says how many more are like it. */
+function countRaces() {
+  const at = new Map(), text = data.races ? [data.races.messages || ''].flat().concat((data.races.findings || []).map(f => f.text || '')).join('\n') : '';
+  for (const one of text.split(/^(?=race: )/m)) {
+    if (!one.startsWith('race: ')) continue;
+    const more = /and (\d+) more of this/.exec(one), keys = new Set(one.split('\n').map(placeOf).filter(p => p).map(p => p.file + '\n' + p.line));
+    for (const k of keys) at.set(k, (at.get(k) || 0) + 1 + (more ? +more[1] : 0));
+  }
+  return at;
+}
 function drawVerdicts() {
   const nodes = [];
   if (data.check) {
     const c = data.check, good = c.exit_status === 0;
-    nodes.push(el('h3', 'Is there one result? (heddle check)'), el('p', c.verdict, good ? 'good' : 'bad'));
+    nodes.push(el('h3', 'Is there one result? (heddle check)'), el('p', c.verdict, good ? 'good' : 'bad'), el('p', MEANS[c.verdict] || '', 'note'));
     nodes.push(table([{name:'order', text:1}, {name:'runs'}, {name:'results'}, {name:'at the end'}, {name:'failed'}, {name:'first difference', text:1}], c.orders.map(o => [o.order, o.runs, el('span', o.distinct, o.distinct > 1 ? 'bad' : 'good'), o.distinct_at_the_end, o.failed.length, o.first_difference ? 'launch ' + ((o.first_difference.launch ?? 0)) + (o.first_difference.kernel ? ' (' + o.first_difference.kernel + ')' : '') : ''])));
   }
   if (data.races) {
     const r = data.races, lists = (r.launches || []).map(l => l.findings), list = lists.filter(Array.isArray).flat().concat(Array.isArray(r.findings) ? r.findings : []);
     const n = lists.reduce((sum, f) => sum + (typeof f === 'number' ? f : Array.isArray(f) ? f.length : 0), 0) + (Array.isArray(r.findings) ? r.findings.length : 0);
-    nodes.push(el('h3', 'Data races (heddle run --check race)'), el('p', n ? n + (n > 1 ? ' findings' : ' finding') : r.status === 'ok' || r.exit_status === 0 ? 'none found in this run' : 'the run ended with status ' + r.exit_status, n || r.exit_status ? 'bad' : 'good'));
+    nodes.push(el('h3', 'Data races (heddle run --check race)'), el('p', n ? n + (n > 1 ? ' findings' : ' finding') + ' in all launches' : r.status === 'ok' || r.exit_status === 0 ? 'none found in this run' : 'the run ended with status ' + r.exit_status, n || r.exit_status ? 'bad' : 'good'));
     const s = el('div', null, 'scroll');
-    for (const f of list) if (f.text) s.append(el('div', f.text, 'finding'));
-    if (r.messages) s.append(el('div', Array.isArray(r.messages) ? r.messages.join('\n') : r.messages, 'finding'));
+    for (const f of list) if (f.text) s.append(findingLines(f.text));
+    if (r.messages) for (const one of [r.messages].flat().join('\n').trimEnd().split(/^(?=race: )/m)) s.append(findingLines(one.trimEnd()));
     nodes.push(s);
   }
   $('verdicts').hidden = !nodes.length;
@@ -112,17 +138,17 @@ const matches = text => { const q = $('search').value.toLowerCase(); return !q |
 function drawLaunches() {
   const nodes = [];
   for (const r of data.runs) {
+    const notes = [...new Set(r.launches.flatMap(l => l.warnings))];
     const list = r.launches.filter(l => matches(l.kernel)).sort((a, b) => { const x = a[sortBy[0]], y = b[sortBy[0]]; return (x < y ? -1 : x > y ? 1 : a.number - b.number) * sortBy[1]; });
     const shown = list.slice(0, 1000);
     const t = table([...COLUMNS.map(c => ({name:c[1], text:c[0] === 'kernel' ? 2 : c[0] === 'most' || c[0] === 'warnings' ? 1 : 0, help:c[0] === 'ipc' ? 'thread instructions per cycle of the whole GPU' : c[0] === 'interval' ? 'cycles: 8 of 10 measured launches lay so around their estimates' : ''})), {name:'parts', text:1}],
-      shown.map(l => [l.number, l.kernel, l.grid.join('×').replace(/(×1)+$/, ''), l.block.join('×').replace(/(×1)+$/, ''), count(l.cycles), real(l.us, 4), l.high ? count(l.low) + '–' + count(l.high) : 'unknown', l.ipc.toFixed(1), l.most, count(l.warp_instructions), Object.assign(el('span', l.warnings.length || ''), {title:l.warnings.join('\n')}), bar(l.parts, l.cycles)]));
+      shown.map(l => [l.number, l.kernel, l.grid.join('×').replace(/(×1)+$/, ''), l.block.join('×').replace(/(×1)+$/, ''), count(l.cycles), real(l.us, 4), l.high ? count(l.low) + '–' + count(l.high) : 'unknown', l.ipc.toFixed(1), l.most, count(l.warp_instructions), Object.assign(el('span', l.warnings.map(w => notes.indexOf(w) + 1).sort((a, b) => a - b).join(', ')), {title:l.warnings.join('\n')}), bar(l.parts, l.cycles)]));
     [...t.tHead.rows[0].cells].forEach((th, i) => { if (!COLUMNS[i]) return; th.classList.add('sort'); if (COLUMNS[i][0] === sortBy[0]) th.textContent += sortBy[1] > 0 ? ' ▲' : ' ▼'; th.onclick = () => { sortBy = [COLUMNS[i][0], sortBy[0] === COLUMNS[i][0] ? -sortBy[1] : COLUMNS[i][0] === 'kernel' || i === 0 ? 1 : -1]; drawLaunches(); }; });
     pickable(t, shown.map(l => l.number));
     const s = el('div', null, 'scroll'); s.append(t);
     nodes.push(el('h3', runName(r)), s);
     if (list.length > shown.length) nodes.push(el('p', count(list.length - shown.length) + ' more launches are not shown; search for a kernel', 'note'));
-    const notes = [...new Set(r.launches.flatMap(l => l.warnings))];
-    for (const n of notes) nodes.push(el('p', 'note: ' + n, 'note'));
+    notes.forEach((n, i) => nodes.push(el('p', 'note ' + (i + 1) + ': ' + n, 'note tight')));
   }
   put('launches', ...nodes); mark();
 }
@@ -306,6 +332,28 @@ function drawOccupancy() {
   put('occupancy', s);
 }
 
+/* ---- communication --------------------------------------------------------------------------------------- */
+const ORIGINS = { communicated:['other CTAs', '#d55e00', 'CTAs of earlier launches with another index'], stays:['same CTA', '#56b4e9', 'the CTA with the same index in an earlier launch'], inside:['this launch', '#cc79a7', 'another CTA in this launch'], from_host:['host', '#999933', 'copies of the host'], initial:['nobody', '#bbbbbb', 'zeroed memory, variables of modules'] };
+function size(x) { const u = ['B', 'KB', 'MB', 'GB', 'TB']; let k = 0; while (x >= 1000 && k < 4) x /= 1000, k++; return real(x) + ' ' + u[k]; }
+function origins(l, most) { const s = el('span', null, 'parts'); for (const o in ORIGINS) if (l[o] > 0) { const i = el('i'); i.style.width = 100 * l[o] / most + '%'; i.style.background = ORIGINS[o][1]; i.title = ORIGINS[o][0] + ': ' + size(l[o]); s.append(i); } return s; }
+function drawCommunication() {
+  const c = data.communication;
+  $('communication').hidden = !c;
+  if (!c) return;
+  const sum = l => Object.keys(ORIGINS).reduce((s, o) => s + (l[o] || 0), 0), most = Math.max(1, ...c.launches.map(sum)), key = el('div', null, 'legend');
+  for (const o in ORIGINS) { const s = el('span'), b = el('b'); b.style.background = ORIGINS[o][1]; s.append(b, ORIGINS[o][0]); s.title = ORIGINS[o][2]; key.append(s); }
+  const rows = c.launches.map((l, i) => [i, l]).filter(x => matches(x[1].kernel)), shown = rows.slice(0, 1000);
+  const t = table([{name:'launch'}, {name:'kernel', text:2}, {name:'read, by who wrote it', text:1}, ...Object.values(ORIGINS).map(o => ({name:o[0], help:o[2]})), {name:'to the host', help:'of what the launch wrote: copied to the host later'}, {name:'never read', help:'of what the launch wrote'}],
+    shown.map(([i, l]) => [i, l.kernel, origins(l, most), ...Object.keys(ORIGINS).map(o => size(l[o] || 0)), size(l.to_host), size(l.never_read)])), s = el('div', null, 'scroll');
+  pickable(t, shown.map(x => x[0])); s.append(t);
+  const nodes = [el('p', 'Bytes of global memory that CTAs read, by who wrote them last: a CTA of an earlier launch, the host, or nobody (heddle communication).', 'note'), key, s];
+  if (rows.length > shown.length) nodes.push(el('p', count(rows.length - shown.length) + ' more launches are not shown', 'note'));
+  const share = (x, p) => p.bytes ? percent(x / p.bytes) : '';
+  if (c.pairs.length) nodes.push(el('h3', 'What kernels pass to later ones'), table([{name:'from', text:2}, {name:'to', text:2}, {name:'bytes'}, {name:'pairs of CTAs'}, {name:'to one CTA'}, {name:'to several'}, {name:'gathered', help:'by CTAs that read from at least two others'}, {name:'of neighbours', help:'linear indices differ by 1'}],
+    c.pairs.filter(p => matches(p.from) || matches(p.to)).map(p => [p.from, p.to, size(p.bytes), count(p.edges), share(p.point_to_point, p), share(p.scatter, p), share(p.gather, p), share(p.within_1, p)])));
+  put('communication', ...nodes); mark();
+}
+
 /* ---- advice -------------------------------------------------------------------------------------------------- */
 const each = a => a.unit === 'warp instructions' ? percent(a.after / a.before) + ' of the ' + a.unit + ' would do'
   : real(a.before / (a.accesses || 1)) + ' ' + a.unit + (a.unit === 'CTAs' ? '' : ' for each access') + ', ' + real(a.after / (a.accesses || 1)) + ' would do' + (a.detail ? ': ' + a.detail : '');
@@ -330,12 +378,13 @@ function showLine(file, line) { const tr = [...document.querySelectorAll('#sourc
 
 /* ---- source ------------------------------------------------------------------------------------------------- */
 const HEATS = { cycles:['scheduler cycles', l => Object.values(l.parts).reduce((a, b) => a + b, 0)], warp:['warp instructions', l => l.warp || 0], sectors:['sectors of global memory', l => l.sectors || 0],
-  passes:['extra passes of shared memory', l => Math.max(0, (l.passes || 0) - (l.shared || 0))], lanes:['idle lanes', l => Math.max(0, 32 * (l.warp || 0) - (l.thread || 0))], divergent:['divergent branches', l => l.divergent || 0], collisions:['colliding lanes of atomics', l => l.collisions || 0] };
+  passes:['extra passes of shared memory', l => Math.max(0, (l.passes || 0) - (l.shared || 0))], lanes:['idle lanes', l => Math.max(0, 32 * (l.warp || 0) - (l.thread || 0))], divergent:['divergent branches', l => l.divergent || 0], collisions:['colliding lanes of atomics', l => l.collisions || 0], races:['findings of races', l => l.races || 0] };
 function addTo(sum, l) { for (const k in l) if (typeof l[k] === 'number' && k !== 'line') sum[k] = (sum[k] || 0) + l[k]; for (const p in l.parts) sum.parts[p] = (sum.parts[p] || 0) + l.parts[p]; }
 function drawSource() {
   const r = data.runs[+$('srcrun').value || 0], heat = HEATS[$('heat').value] || HEATS.cycles, files = new Map(), nodes = [];
   if (!r) return;
   for (const l of r.launches) for (const n of l.lines) { if (!files.has(n.file)) files.set(n.file, new Map()); const m = files.get(n.file); if (!m.has(n.line)) m.set(n.line, {line:n.line, parts:{}}); addTo(m.get(n.line), n); }
+  for (const [place, n] of races) { const [file, line] = place.split('\n'); if (files.has(file)) { const m = files.get(file); if (!m.has(+line)) m.set(+line, {line:+line, parts:{}}); m.get(+line).races = n; } }
   let all = 0, most = 0;
   for (const m of files.values()) for (const n of m.values()) { const x = heat[1](n); all += x; most = Math.max(most, x); }
   for (const [file, m] of [...files].sort((a, b) => [...b[1].values()].reduce((s, n) => s + heat[1](n), 0) - [...a[1].values()].reduce((s, n) => s + heat[1](n), 0))) {
@@ -358,11 +407,12 @@ function drawSource() {
       cells.forEach((c, i) => { const td = tr.insertCell(); td.textContent = c; if (i === 0) { td.className = 'heat'; td.style.backgroundSize = (most ? 100 * v / most : 0) + '% 100%'; } if (i === 6) { td.className = 'text'; if (x) td.title = Object.entries(x.parts).map(e => e[0] + ': ' + count(e[1])).join('\n'); } });
       tr.dataset.file = file; tr.dataset.line = n;
       const td = el('td', n), said = (r.advice || []).filter(a => a.file === file && a.line === n); if (said.length) { td.textContent = '▶ ' + n; td.className = 'advised'; td.title = said.map(a => a.advice + ': saves at most ' + count(a.saved_cycles) + ' cycles').join('\n'); }
+      if (x && x.races) { td.textContent = '● ' + td.textContent; td.classList.add('racy'); td.title += (td.title ? '\n' : '') + 'race: ' + count(x.races) + (x.races > 1 ? ' findings' : ' finding') + ' name this line'; }
       tr.append(td); tr.append(el('td', text && text[n - 1] !== undefined ? text[n - 1] : '', 'src'));
     }
     const s = el('div', null, 'scroll'); s.style.maxHeight = '44rem'; s.append(t); nodes.push(el('h3', file), s);
   }
-  nodes.unshift(el('p', 'Sums over all launches of the run. Scheduler cycles: what schedulers spent before and on the issue of the line’s instructions, in the SMs that were modelled.', 'note'));
+  nodes.unshift(el('p', (races.size ? '● a race names the line · ' : '') + 'Sums over all launches of the run. Scheduler cycles: what schedulers spent before and on the issue of the line’s instructions, in the SMs that were modelled.', 'note'));
   put('source', ...nodes);
 }
 function why(x) { let best = '', most = 0; for (const p in x.parts) if (x.parts[p] > most) most = x.parts[p], best = p; return best; }
@@ -377,7 +427,7 @@ function fillSelects() {
   for (let k = 0; k < most; k++) { const l = data.runs.map(r => r.launches[k]).find(x => x), o = el('option', k + ': ' + l.kernel + (data.runs.some(r => r.launches[k] && r.launches[k].lapse) ? '' : ' (numbers only)')); o.value = k; $('launch').append(o); }
   if (!(view.launch < most)) view.launch = 0; $('launch').value = view.launch;
   data.runs.forEach((r, i) => { const o = el('option', runName(r)); o.value = i; $('srcrun').append(o); });
-  for (const h in HEATS) { const o = el('option', HEATS[h][0]); o.value = h; $('heat').append(o); }
+  for (const h in HEATS) if (h !== 'races' || races.size) { const o = el('option', HEATS[h][0]); o.value = h; $('heat').append(o); }
 }
 function step(n) { const most = $('launch').length - 1; choose(Math.max(0, Math.min(most, view.launch + n))); }
 function scale(f) { const mid = (view.from + view.to) / 2, half = (view.to - view.from) / 2 * f; zoom(mid - half, mid + half); }
@@ -397,11 +447,11 @@ async function main() {
   data = await unpack(); recall();
   document.title = 'heddle report: ' + data.target; $('target').textContent = data.target;
   $('about').textContent = data.command + ' · Heddle ' + data.heddle;
-  fillSelects(); drawRuns(); drawVerdicts(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); drawOccupancy(); drawAdvice(); drawSource();
+  races = countRaces(); fillSelects(); drawRuns(); drawVerdicts(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); drawOccupancy(); drawCommunication(); drawAdvice(); drawSource();
   for (const s of document.querySelectorAll('main > section:not([hidden])')) { const a = el('a', s.querySelector('h2').firstChild.textContent.replace(/: $/, '')); a.href = '#' + s.id; a.onclick = e => { e.preventDefault(); s.scrollIntoView(); }; $('contents').append(a); }
   $('metric').onchange = () => { view.metric = $('metric').value; drawTime(); }; $('launch').onchange = () => choose(+$('launch').value); $('reset').onclick = () => zoom(0, 0);
   $('srcrun').onchange = $('heat').onchange = $('whole').onchange = drawSource;
-  $('search').oninput = () => { drawLaunches(); drawCompare(); drawOccupancy(); drawAdvice(); drawSource(); mark(); };
+  $('search').oninput = () => { drawLaunches(); drawCompare(); drawOccupancy(); drawCommunication(); drawAdvice(); drawSource(); mark(); };
   $('theme').onclick = () => { setTheme(!dark()); drawRuns(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); }; $('help').onclick = () => $('keys').showModal();
   document.addEventListener('keydown', onKey); addEventListener('resize', redraw);
   addEventListener('beforeprint', () => { if (dark()) $('theme').click(); });

@@ -586,6 +586,39 @@ Test(report, the_page_shows_the_numbers_of_the_document)
     json_decref(d);
 }
 
+/* A race between warps of docs/guide/total.cu: line 9 loads what line 9 of another warp stores. */
+Test(report, the_page_marks_races_and_shows_what_launches_read)
+{
+    make(
+        "%p report suite:stencil_2d --gpu titanv --communication --json %s/r.json --output %s/r.html 2>&1");
+    char *dom = rendered();
+    if (!dom) cr_skip_test("no chromium here");
+    json_t *d = document("r.json"), *l, *communication = at(d, "communication");
+    double passed = 0;
+    size_t i;
+    cr_expect(eq(sz, json_array_size(at(communication, "launches")), 5));
+    json_array_foreach(at(communication, "launches"), i, l)
+    {
+        const double all = number(l, "communicated") + number(l, "stays") + number(l, "from_host") +
+                           number(l, "initial");
+        cr_expect(eq(dbl, all, number(l, "read")));
+        passed += number(l, "communicated");
+    }
+    cr_expect(eq(dbl, passed, number(json_array_get(at(communication, "pairs"), 0), "bytes")));
+    cr_expect(strstr(dom, "<td>75.7 KB</td>") &&
+              strstr(dom, "<td>303 KB</td>")); /* 75728, 302912 */
+    cr_expect(strstr(dom, ">findings of races</option>") == NULL);
+    free(dom);
+    json_decref(d);
+    make("%p report docs/guide/total.ptx --block 256 --arg 'x=buf:f32[256]=const(1)' "
+         "--arg 'result=buf:f32[1]' --races --output %s/r.html 2>&1");
+    dom = rendered();
+    cr_expect(strstr(dom, ">docs/guide/total.cu:9</a>)") != NULL);
+    cr_expect(strstr(dom, "racy\" title=\"race: ") && strstr(dom, "● 9</td>"));
+    cr_expect(strstr(dom, "● 8</td>") == NULL && strstr(dom, ">findings of races</option>"));
+    free(dom);
+}
+
 /* Of runs without an order; under an order nothing is said. */
 Test(report, advice_is_that_of_heddle_advise)
 {
