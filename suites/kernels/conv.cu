@@ -73,3 +73,58 @@ extern "C" __global__ void conv_filter(unsigned filters, unsigned channels, unsi
                 atomicAdd(&gradient[(k0 + y + 16 * m) * columns + c0 + x + 16 * n], sum[m][n]);
     }
 }
+
+// The same for the layers of DAB's table III. A thread has two filters times four columns that lie beside each other, as
+// products of matrices in registers have them: it reads them from shared memory by one access each, and what the lanes
+// of a warp add to at a time lies four weights apart (the paper: "atomic instructions in convolution access strided memory
+// locations", VI-B3). A CTA's pixels may lie in two images or more.
+extern "C" __global__ void conv_layer(unsigned filters, unsigned channels, unsigned side, unsigned taps,
+                                      unsigned images, unsigned sections, unsigned chunk,
+                                      const float *in, const float *error, float *gradient)
+{
+    __shared__ float2 a[DEPTH][REGION_K / 2];
+    __shared__ float4 b[DEPTH][REGION_C / 4 + 1];
+    float(*const a1)[REGION_K] = (float(*)[REGION_K])a, (*const b1)[REGION_C + 4] = (float(*)[REGION_C + 4])b;
+    unsigned t = threadIdx.x, x = t % 16, y = t / 16, pixels = side * side, columns = channels * taps;
+    unsigned regions = (columns / REGION_C) * (filters / REGION_K);
+    unsigned from = blockIdx.x / sections * chunk, many = min(chunk, images * pixels - from);
+    for (unsigned region = blockIdx.x % sections; region < regions; region += sections) {
+        unsigned k0 = region / (columns / REGION_C) * REGION_K, c0 = region % (columns / REGION_C) * REGION_C;
+        float sum[2][4] = {};
+        unsigned p = from % pixels;
+        const float *e = error + from / pixels * filters * pixels, *d = in + from / pixels * channels * pixels;
+        for (unsigned done = 0; done < many; done += DEPTH, p += DEPTH) { // a row has DEPTH pixels or a multiple of it
+            if (p == pixels) p = 0, e += filters * pixels, d += channels * pixels;
+            for (unsigned i = t; i < DEPTH * REGION_K; i += 256)
+                a1[i % DEPTH][i / DEPTH] = e[(k0 + i / DEPTH) * pixels + p + i % DEPTH];
+            for (unsigned i = t; i < DEPTH * REGION_C; i += 256) {
+                unsigned column = c0 + i / DEPTH, q = p + i % DEPTH;
+                unsigned channel = column, row = q / side, at = q % side;
+                if (taps == 9) { // wraps below 0: then it is not below side either
+                    channel = column / 9;
+                    row += column % 9 / 3 - 1;
+                    at += column % 3 - 1;
+                }
+                b1[i % DEPTH][i / DEPTH] =
+                    row < side && at < side ? d[channel * pixels + row * side + at] : 0;
+            }
+            __syncthreads();
+#pragma unroll
+            for (unsigned i = 0; i < DEPTH; i++) {
+                const float2 u = a[i][y];
+                const float4 v = b[i][x];
+                const float left[2] = {u.x, u.y}, right[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+                for (unsigned m = 0; m < 2; m++)
+#pragma unroll
+                    for (unsigned n = 0; n < 4; n++) sum[m][n] = __fmaf_rn(left[m], right[n], sum[m][n]);
+            }
+            __syncthreads();
+        }
+#pragma unroll
+        for (unsigned m = 0; m < 2; m++)
+#pragma unroll
+            for (unsigned n = 0; n < 4; n++)
+                atomicAdd(&gradient[(k0 + 2 * y + m) * columns + c0 + 4 * x + n], sum[m][n]);
+    }
+}

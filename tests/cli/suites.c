@@ -74,6 +74,7 @@ Test(suites, named_inputs_pass, .timeout = 300)
                  {"bfs_sparse", "graph=2:edges=41000"},
                  {"conv_filter", "images=2"},
                  {"conv_filter", "cnv4_1:images=2"},
+                 {"conv_filter", "cnv3_1:images=2"}, /* a CTA's pixels lie in both */
                  {"aes_columns", "blocks=16448"},
                  {"coulomb", "ispass"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
