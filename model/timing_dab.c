@@ -250,7 +250,7 @@ static bool let_all(struct timing *c, struct timing_scheduler *s, struct turns *
 }
 
 /* Those of the scheduler whose turn it is go on. Whether any does. */
-static bool settle(struct timing *c, uint32_t scheduler, bool past)
+static bool grant_some(struct timing *c, uint32_t scheduler, bool past)
 {
     struct dab *d = dab_of(c);
     struct timing_scheduler *s = &c->schedulers[scheduler];
@@ -261,6 +261,29 @@ static bool settle(struct timing *c, uint32_t scheduler, bool past)
     begin_round(c, s, t, past);
     s->strict = t->round; /* GTRR: from its first atomics on */
     return s->strict && let_all(c, s, t);
+}
+
+static void flush_cluster(struct timing *c, uint32_t scheduler);
+
+static bool is_full(const struct timing *c, uint32_t scheduler)
+{
+    const struct timing_scheduler *s = &c->schedulers[scheduler];
+    for (uint32_t k = 0; k < s->count; k++) {
+        const struct timing_warp *w = in_ring(c, s, k);
+        if (w->live && at(c, w)->why == FULL) return true;
+    }
+    return false;
+}
+
+/* The same; if clusters are independent, a full buffer is emptied at once (NR-CIF, VI-B4). */
+static bool settle(struct timing *c, uint32_t scheduler, bool past)
+{
+    bool any = grant_some(c, scheduler, past);
+    while (dab_of(c)->o.independent && is_full(c, scheduler)) {
+        flush_cluster(c, scheduler);
+        any |= grant_some(c, scheduler, past);
+    }
+    return any;
 }
 
 static void hold(struct timing_warp *w, struct hardware_warp *h, enum why why)
@@ -372,24 +395,59 @@ static int by_arrival(const void *a, const void *b)
     return by_number(a, b);
 }
 
-/* They stand in `list` SM by SM: one of each in turn goes its way. */
+/* The SMs whose next transaction waits, the earliest first: a binary heap. */
+struct queue_head {
+    double ready;
+    uint32_t sm;
+};
+
+static bool goes_before(struct queue_head a, struct queue_head b)
+{
+    return a.ready != b.ready ? a.ready < b.ready : a.sm < b.sm;
+}
+
+/* heap[0] has become later: it goes down to its place. */
+static void sift_down(struct queue_head *heap, uint32_t count)
+{
+    const struct queue_head moved = heap[0];
+    uint32_t i = 0;
+    for (uint32_t k; (k = 2 * i + 1) < count; i = k) {
+        if (k + 1 < count && goes_before(heap[k + 1], heap[k])) k++;
+        if (!goes_before(heap[k], moved)) break;
+        heap[i] = heap[k];
+    }
+    heap[i] = moved;
+}
+
+/* They stand in `list` SM by SM. Those of an SM are in one queue before the crossbar: the first waits until its slice
+ * takes it, and holds up those behind it for other slices. This is the congestion that offset flushing avoids (VI-B2). A
+ * slice takes one in an interval. */
 static void send_all(struct timing *c, double now)
 {
     struct dab *d = dab_of(c);
+    const double interval = c->m->l2_interval / c->mem.fraction, way = c->m->l2_latency / 2;
     uint32_t *next = timing_calloc(c->sms + 1, sizeof *next),
-             *end = timing_calloc(c->sms, sizeof *end);
-    uint32_t left = d->count;
+             *end = timing_calloc(c->sms, sizeof *end), count = 0;
+    double *free_at = timing_calloc(c->m->slices, sizeof *free_at);
+    struct queue_head *heap = timing_calloc(c->sms, sizeof *heap);
     for (uint32_t i = 0; i < d->count; i++) end[d->list[i].sm] = i + 1;
     for (uint32_t i = d->count; i-- > 0;) next[d->list[i].sm] = i;
-    while (left)
-        for (uint32_t sm = 0; sm < c->sms; sm++) {
-            if (next[sm] >= end[sm]) continue;
-            struct transaction *t = &d->list[next[sm]++];
-            t->arrives = timing_send(c, sm, 1, now);
-            left--;
-        }
+    for (uint32_t sm = 0; sm < c->sms; sm++)
+        if (end[sm]) heap[count++] = (struct queue_head){now, sm};
+    while (count) {
+        const uint32_t sm = heap[0].sm;
+        struct transaction *t = &d->list[next[sm]++];
+        double *taken = &free_at[t->slice];
+        t->arrives = later(timing_send(c, sm, 1, heap[0].ready), *taken);
+        *taken = t->arrives + interval;
+        heap[0].ready = later(heap[0].ready, t->arrives - way);
+        if (next[sm] == end[sm]) heap[0] = heap[--count];
+        sift_down(heap, count);
+    }
     free(next);
     free(end);
+    free(free_at);
+    free(heap);
 }
 
 /* It comes before its turn and waits in L2: what the slice does for it besides. */
@@ -546,9 +604,25 @@ static void flush_some(struct timing *c, uint32_t first, uint32_t last)
     let_alone(c, first, last, end);
 }
 
+/* A buffer of this scheduler is full: its cluster flushes when that is so, whatever its other warps do. */
+static void flush_cluster(struct timing *c, uint32_t scheduler)
+{
+    struct dab *d = dab_of(c);
+    const uint32_t size = d->o.sms_per_cluster, each = c->m->schedulers,
+                   first = scheduler / each / size * size,
+                   last = first + size < c->sms ? first + size : c->sms;
+    const double begun = d->turns[scheduler].closed, end = flush(c, first, last, begun);
+    if (c->lapse) time_lapse_mode(c, LAPSE_FLUSH, first, last - first, begun, end);
+    for (uint32_t s = first * each; s < last * each; s++)
+        d->turns[s].granted = later(d->turns[s].granted, end);
+    for (uint32_t i = first * c->warps_per_sm; i < last * c->warps_per_sm; i++)
+        go_on(c, &c->warps[i], end);
+    let_alone(c, first, last, end);
+}
+
 static bool idle(struct timing *c)
 {
-    const uint32_t step = dab_of(c)->o.independent ? c->m->port_sms : c->sms;
+    const uint32_t step = dab_of(c)->o.independent ? dab_of(c)->o.sms_per_cluster : c->sms;
     bool any = false;
     for (uint32_t s = 0; s < c->scheduler_count; s++) any |= settle(c, s, true);
     if (any) return true;

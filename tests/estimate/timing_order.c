@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -470,4 +471,34 @@ Test(timing_dab, full_buffers_wait_for_the_others)
                                alone = times_of("dab:reorder=off:independent=on", body, 2, 32, &m);
     cr_expect(gt(dbl, t.part[TIMING_FULL], 0.3 * t.cycles));
     cr_expect(lt(dbl, alone.cycles, t.cycles));
+    /* both SMs are one cluster, which flushes when one of its buffers is full, whatever the other SM does */
+    const struct timing_result apart = times_of("dab:reorder=off:independent=on:overlap=on", body,
+                                                2, 32, &m);
+    cr_expect(eq(dbl, apart.part[TIMING_FULL], 0.0));
+    cr_expect(gt(u32, apart.flushes, t.flushes - 1));
+}
+
+/* The buffers of 4 SMs have 32 sectors of the first slice, then 32 of the second. A slice takes one transaction a cycle. If
+ * all SMs begin with the first slice, its 128 are before those of the second, whose 128 take 2 cycles each: 128 + 256. If
+ * two begin with the second, both slices are busy from the start: 256. In the order of a flush a slice waits for the SMs that
+ * began with the other one, for 64 cycles. (The first SM is some cycles ahead of the last.) One SM has no others to wait for. */
+Test(timing_dab, what_is_for_a_busy_slice_holds_up_what_is_behind_it)
+{
+    const char *body = ELEMENT
+        "mov.u32 %t, %tid.x; shr.u32 %r1, %t, 3; and.b32 %r2, %t, 7; mul.lo.u32 %r1, %r1, 512;"
+        "mad.lo.u32 %r1, %r2, 32, %r1; cvt.u64.u32 %b, %r1; add.u64 %b, %a, %b;"
+        "red.global.add.u32 [%b], 1; red.global.add.u32 [%b+256], 1; ret;";
+    static const char *const orders[][2] = {{"dab:reorder=off", "dab:reorder=off:offset=on"},
+                                            {"dab", "dab:offset=on"}};
+    static const double gains[] = {128, 128 - 64};
+    for (int k = 0; k < 2; k++) {
+        struct timing_machine m = machine_new();
+        m.dram_interval = 0;
+        const double one = times_of(orders[k][0], body, 1, 32, &m).part[TIMING_FLUSH];
+        cr_expect(eq(dbl, one, times_of(orders[k][1], body, 1, 32, &m).part[TIMING_FLUSH]));
+        m.sms = 4;
+        const double same = times_of(orders[k][0], body, 4, 32, &m).part[TIMING_FLUSH],
+                     offset = times_of(orders[k][1], body, 4, 32, &m).part[TIMING_FLUSH];
+        cr_expect(le(dbl, fabs(same - offset - gains[k]), 8.0), "%g and %g", same, offset);
+    }
 }
