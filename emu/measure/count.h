@@ -44,6 +44,7 @@ typedef enum surface_whole emu_reach_surface(struct emu_group *g, const struct e
                                              u32 unit, u32 size, bool write,
                                              struct texture_object *o, struct surface_lanes *r);
 
+typedef void emu_spread_masks(struct emu_group *g);
 struct emu_counting { /* compiled for each host instruction set */
     /* The lanes of a mask of the group's warp w access `size` bytes each at at[lane], in a space (enum ptx_space;
      * addresses are as memory.h says for it). */
@@ -57,6 +58,7 @@ struct emu_counting { /* compiled for each host instruction set */
     emu_find_lanes *find_lanes; /* not counting, but compiled so, too */
     emu_op *fetch_texels;       /* likewise: tex (emu/ops/simd_texture.c) */
     emu_reach_surface *reach_surface;
+    emu_spread_masks *spread_masks; /* emu_group.lane from exec */
 };
 extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
 

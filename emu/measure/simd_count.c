@@ -466,6 +466,7 @@ cache_fill CACHE_FILL;
 emu_find_lanes FIND_LANES;       /* emu/sched/simd_notify.c */
 emu_op OP_NAME(fetch_texels);    /* emu/ops/simd_texture.c */
 emu_reach_surface REACH_SURFACE; /* emu/ops/simd_surface.c */
-const struct emu_counting COUNTING = {count_lanes,  count_shared_atomics, CACHE_CARRY_OUT,
-                                      CACHE_FILL,   FIND_LANES,           OP_NAME(fetch_texels),
-                                      REACH_SURFACE};
+emu_spread_masks SPREAD_MASKS;   /* emu/ops/simd_warp.c */
+const struct emu_counting COUNTING = {count_lanes,   count_shared_atomics, CACHE_CARRY_OUT,
+                                      CACHE_FILL,    FIND_LANES,           OP_NAME(fetch_texels),
+                                      REACH_SURFACE, SPREAD_MASKS};

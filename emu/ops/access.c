@@ -230,22 +230,6 @@ bool emu_lane_write(struct emu_group *g, const struct emu_uop *in, u32 w, u32 la
     return true;
 }
 
-const struct emu_uop *emu_op_fill(struct emu_group *g, const struct emu_uop *in)
-{
-    for (u32 w = 0; w < g->warps; w++)
-        for (u32 m = g->exec[w]; m; m &= m - 1)
-            emu_put(g, in->x, in->d, w, (u32)__builtin_ctz(m), in->bits);
-    return in + 1;
-}
-
-const struct emu_uop *emu_op_local_address(struct emu_group *g, const struct emu_uop *in)
-{
-    for (u32 w = 0; w < g->warps; w++)
-        for (u32 m = g->exec[w]; m; m &= m - 1)
-            emu_put(g, in->x, in->d, w, (u32)__builtin_ctz(m), in->bits + g->files.top_local);
-    return in + 1;
-}
-
 /* ---- watched loads and stores: with an order or observers ------------------------------------------- */
 
 static struct lane_address address_of(const struct emu_uop *in)

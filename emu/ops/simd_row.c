@@ -1,6 +1,38 @@
 /* Handlers from uops_row.def. */
 #include "emu/ops/lane.h"
 
+/* One value in the lanes that are on. */
+#define FILL(T)                                                                                    \
+    {                                                                                              \
+        T *d = (T *)(void *)emu_row(g, sizeof(T), row) + w * LANES;                                \
+        const T v = (T)value;                                                                      \
+        if (on == ~0u) {                                                                           \
+            LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = v;                                    \
+        } else LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = on >> l & 1 ? v : d[l];            \
+    }
+
+static void fill(struct emu_group *g, unsigned bytes, u32 row, u64 value)
+{
+    for (u32 w = 0; w < g->warps; w++) {
+        const u32 on = g->exec[w];
+        if (!on) continue;
+        if (bytes == 8) FILL(u64) else if (bytes == 4) FILL(u32) else FILL(u16)
+    }
+}
+#undef FILL
+
+OP(fill)
+{
+    fill(g, in->x, in->d, in->bits);
+    return in + 1;
+}
+
+OP(local_address)
+{
+    fill(g, in->x, in->d, in->bits + g->files.top_local);
+    return in + 1;
+}
+
 #define LANE1 LANE_HANDLER1
 #define LANE2 LANE_HANDLER2
 #define LANE3 LANE_HANDLER3

@@ -8,7 +8,10 @@
  *   a lane that its own mask does not name: it gets what the lanes that are named and here make of it */
 #include "emu/ops/lane.h"
 
+#include "emu/measure/count.h"
 #include "emu/ops/warpops.h"
+
+#include <string.h>
 
 #if defined __AVX2__
 #include <immintrin.h>
@@ -20,6 +23,31 @@ static const u32 lane_bit[LANES] = {
     1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
 };
+
+emu_spread_masks SPREAD_MASKS;
+void SPREAD_MASKS(struct emu_group *g)
+{
+#if defined __AVX2__
+    for (u32 w = 0; w < g->warps; w++) {
+        const u32 on = g->exec[w];
+        u32 *to = g->lane + w * LANES;
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) to[l] = -(on >> l & 1);
+    }
+#else /* there is no shift by a different number in each lane */
+#define N(a, b, c, d)                                                                              \
+    {                                                                                              \
+        a * ~0u, b * ~0u, c * ~0u, d * ~0u                                                         \
+    }
+    static const u32 four[16][4] = {N(0, 0, 0, 0), N(1, 0, 0, 0), N(0, 1, 0, 0), N(1, 1, 0, 0),
+                                    N(0, 0, 1, 0), N(1, 0, 1, 0), N(0, 1, 1, 0), N(1, 1, 1, 0),
+                                    N(0, 0, 0, 1), N(1, 0, 0, 1), N(0, 1, 0, 1), N(1, 1, 0, 1),
+                                    N(0, 0, 1, 1), N(1, 0, 1, 1), N(0, 1, 1, 1), N(1, 1, 1, 1)};
+#undef N
+    for (u32 w = 0; w < g->warps; w++)
+        for (u32 l = 0; l < LANES; l += 4)
+            memcpy(g->lane + w * LANES + l, four[g->exec[w] >> l & 15], sizeof four[0]);
+#endif
+}
 
 /* The warp's part of a row of r32. */
 static inline u32 *warp_row(const struct emu_group *g, u32 row, u32 w)

@@ -6,6 +6,7 @@
  * exec; the entry below has them. */
 #include "emu/sched/control.h"
 
+#include "emu/measure/count.h"
 #include "emu/measure/trace_turns.h"
 #include "emu/trace.h"
 
@@ -31,18 +32,7 @@ void emu_set_exec(struct emu_group *g, const u32 mask[GROUP])
     g->lane_count = lanes;
     g->warp_count = warps;
     if (full) return;
-#define N(a, b, c, d)                                                                              \
-    {                                                                                              \
-        a * ~0u, b * ~0u, c * ~0u, d * ~0u                                                         \
-    }
-    static const u32 four[16][4] = {N(0, 0, 0, 0), N(1, 0, 0, 0), N(0, 1, 0, 0), N(1, 1, 0, 0),
-                                    N(0, 0, 1, 0), N(1, 0, 1, 0), N(0, 1, 1, 0), N(1, 1, 1, 0),
-                                    N(0, 0, 0, 1), N(1, 0, 0, 1), N(0, 1, 0, 1), N(1, 1, 0, 1),
-                                    N(0, 0, 1, 1), N(1, 0, 1, 1), N(0, 1, 1, 1), N(1, 1, 1, 1)};
-#undef N
-    for (u32 w = 0; w < g->warps; w++)
-        for (u32 l = 0; l < LANES; l += 4)
-            memcpy(g->lane + w * LANES + l, four[g->exec[w] >> l & 15], sizeof four[0]);
+    g->worker->machine->counting->spread_masks(g);
 }
 
 u32 emu_waiting_lanes(const struct emu_group *g)
@@ -348,10 +338,14 @@ const struct emu_uop *emu_op_exit(struct emu_group *g, const struct emu_uop *in)
 
 static void copy_row(struct emu_group *g, u8 *to, const u8 *from, u32 bytes)
 {
-    for (u32 w = 0; w < g->warps; w++)
-        for (u32 l = 0; l < LANES; l++)
-            if (g->exec[w] >> l & 1)
-                memcpy(to + (w * LANES + l) * bytes, from + (w * LANES + l) * bytes, bytes);
+    for (u32 w = 0; w < g->warps; w++, to += LANES * bytes, from += LANES * bytes) {
+        if (g->exec[w] == ~0u) memcpy(to, from, LANES * bytes);
+        else
+            for (u32 m = g->exec[w]; m; m &= m - 1) {
+                const u32 l = (u32)__builtin_ctz(m);
+                memcpy(to + l * bytes, from + l * bytes, bytes);
+            }
+    }
 }
 
 /* One value from where the caller has it to where the callee wants it, or back. The frame pointers
@@ -387,6 +381,11 @@ static void hand_over(struct emu_group *g, const struct frame_at *to, const stru
         u8 *local = (t->in_reg ? from : to)->local;
         u32 bytes = reg->row_bytes == 16 ? 8 : reg->row_bytes;
         u32 size = mem->size < reg->row_bytes ? mem->size : reg->row_bytes;
+        if (size == 4 && bytes == 4 && mem->local % 4 == 0) { /* they lie alike */
+            local += (size_t)mem->local * ROW;
+            copy_row(g, t->in_reg ? row : local, t->in_reg ? local : row, 4);
+            return;
+        }
         for (u32 w = 0; w < g->warps; w++)
             for (u32 l = 0; l < LANES; l++) {
                 if (!(g->exec[w] >> l & 1)) continue;
