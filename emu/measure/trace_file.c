@@ -222,8 +222,12 @@ static void put_access(struct buf *b, const struct trace_cta *c, const u32 *word
         const struct trace_line *n = &c->lines[words[1] + i];
         put_signed(b, (int64_t)n->line - *before);
         *before = n->line;
-        buf_putc(b, (char)(n->sectors | n->how << 4));
-        buf_putc(b, (char)(n->from_l2 | n->from_dram << 4));
+        const char two[] = {(char)(n->sectors | n->how << 4),
+                            (char)(n->from_l2 | n->from_dram << 4)};
+        if (b->cap - b->size > 2) { /* as put_number does */
+            memcpy(b->data + b->size, two, 2);
+            b->size += 2, b->data[b->size] = '\0';
+        } else buf_add(b, two, 2);
     }
     u32 element = 0;
     for (u32 i = 0; i < more; i++) {
@@ -542,8 +546,9 @@ static void get_line(struct reader *r, struct growing *g, u32 site)
 {
     struct trace_cta *cta = g->cta;
     struct cursor *c = &r->c;
-    cta->lines = arena_grow(r->arena, cta->lines, cta->line_count, &g->line_cap,
-                            cta->line_count + 1, sizeof *cta->lines);
+    if (cta->line_count == g->line_cap)
+        cta->lines = arena_grow(r->arena, cta->lines, cta->line_count, &g->line_cap,
+                                cta->line_count + 1, sizeof *cta->lines);
     struct trace_line *n = &cta->lines[cta->line_count++];
     n->line = g->last[site] += (u32)get_signed(c);
     const u32 how = c->end - c->at < 2 ? 0 : *c->at, from = how ? c->at[1] : 0;
