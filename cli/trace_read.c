@@ -326,18 +326,35 @@ static void dump_access(void *self, const struct emu_access *a)
     printf("\n");
 }
 
-/* One launch of a file with an index: nothing else is read. */
+/* The CTA of that linear index, if the launch has it. */
+static void dump_ctas(struct dump *d, struct trace_file *in, const struct trace_index_entry *e)
+{
+    bool found = false;
+    for (uint64_t k = 0; k < e->traced && !in->why; k++) {
+        if (e->cta[k].linear != d->cta) continue;
+        const struct emu_counts *c = trace_file_cta(in, e, k);
+        if (c) dump_launch(d, in, c);
+        found = true;
+    }
+    if (!found) printf("launch %u: %s, %s, %s\n", e->launch, e->kernel, e->gpu, e->order);
+}
+
+/* One launch or one CTA of a file with an index: nothing else is read, but for the events of a launch, which are all read. */
 static bool dump_by_index(void *self, const char *path, struct trace_file *in,
                           const struct trace_index *x)
 {
-    const struct dump *d = self;
+    struct dump *d = self;
     (void)path;
-    if (d->launch == ALL) return false;
+    if (d->launch == ALL && d->cta == ALL) return false;
     in->one = true;
     for (size_t i = 0; i < x->count && !in->why; i++) {
-        if (x->list[i].launch != d->launch || !trace_file_seek(in, &x->list[i])) continue;
-        const struct emu_counts *c = trace_file_next(in);
-        if (c) dump_launch(self, in, c);
+        const struct trace_index_entry *e = &x->list[i];
+        if (d->launch != ALL && e->launch != d->launch) continue;
+        if (d->cta != ALL && e->cta) dump_ctas(d, in, e);
+        else if (trace_file_seek(in, e)) {
+            const struct emu_counts *c = trace_file_next(in);
+            if (c) dump_launch(self, in, c);
+        }
     }
     return true;
 }

@@ -43,7 +43,7 @@ enum trace_frame {
     TRACE_FRAME_EVENTS_BEGIN, /* a launch of which every instruction is there (emu/trace_events.h) */
     TRACE_FRAME_EVENTS,       /* instructions and accesses of it */
     TRACE_FRAME_EVENTS_END,   /* its numbers of frames, instructions, accesses; digest */
-    TRACE_FRAME_INDEX,        /* where each launch begins */
+    TRACE_FRAME_INDEX,        /* where each launch and each CTA begins */
     TRACE_FRAME_TRAILER, /* where the index begins; not compressed, always TRACE_TRAILER bytes */
     TRACE_FRAMES
 };
@@ -95,6 +95,10 @@ const struct emu_counts *trace_file_next(struct trace_file *f);
 
 /* ---- the index ------------------------------------------------------------------------------------------ */
 
+struct trace_index_cta {
+    uint32_t linear;
+    uint64_t begin; /* where its frame begins */
+};
 struct trace_index_entry {
     bool events;        /* else it has a trace */
     uint32_t launch;    /* as trace_file.launch, or trace_launch.number */
@@ -105,6 +109,8 @@ struct trace_index_entry {
     uint64_t ctas, traced;   /* of the grid; in the file */
     uint64_t instructions;   /* of warps, of the launch */
     uint64_t recorded;       /* that are in the file; of events: accesses */
+    /* `traced` of them, in the order of the file; NULL: events, or an index of before CTAs were in it. */
+    struct trace_index_cta *cta;
 };
 struct trace_index {
     struct trace_index_entry *list;
@@ -120,5 +126,9 @@ bool trace_index_add(FILE *f, size_t *launches);
 const struct trace_index *trace_index_read(struct trace_file *f);
 /* The next trace_file_next() reads this launch. false: the index is wrong (f->why). */
 bool trace_file_seek(struct trace_file *f, const struct trace_index_entry *e);
+/* This launch with that CTA alone, number `cta` of e->cta: no other CTA is read, and so the digest of the launch is not
+ * looked at. NULL: f->why. */
+const struct emu_counts *trace_file_cta(struct trace_file *f, const struct trace_index_entry *e,
+                                        uint64_t cta);
 
 #endif

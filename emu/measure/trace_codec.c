@@ -281,6 +281,27 @@ int frame_read(FILE *from, size_t most, struct frame *out)
     return -1;
 }
 
+bool frame_peek(FILE *from, void *start, size_t size, size_t *got)
+{
+    struct buf packed = {0};
+    uint64_t stored = 0;
+    if (getc(from) == EOF) return false;
+    const uint64_t n = read_length(from, &stored);
+    bool ok = n <= INT32_MAX && read_bytes(from, n, &packed);
+    ZSTD_outBuffer out = {start, size, 0};
+    ZSTD_inBuffer in = {packed.data, packed.size, 0};
+    if (ok) (void)ZSTD_DCtx_reset(contexts()->unpack, ZSTD_reset_session_only);
+    for (size_t left = 1; ok && left && out.pos < size;) {
+        const size_t at = in.pos, before = out.pos;
+        left = ZSTD_decompressStream(contexts()->unpack, &out, &in);
+        ok = !ZSTD_isError(left) && (in.pos > at || out.pos > before || !left);
+    }
+    if (packed.data) (void)ZSTD_DCtx_reset(contexts()->unpack, ZSTD_reset_session_only);
+    buf_free(&packed);
+    *got = out.pos;
+    return ok && fseek(from, 4, SEEK_CUR) == 0;
+}
+
 bool frame_skip(FILE *from)
 {
     uint64_t stored = 0;

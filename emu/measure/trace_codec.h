@@ -48,6 +48,9 @@ enum { FRAME_RAW = 10 };
 bool frame_write_raw(FILE *to, const void *bytes, size_t size);
 /* Passes the frame that begins here without reading its bytes. false: it is cut off. */
 bool frame_skip(FILE *from);
+/* Passes it, too; its first `size` plain bytes, fewer if it has no more, are in `start`. Its checksum is not read. *got: how
+ * many. false: it is cut off, or not what zstd writes. */
+bool frame_peek(FILE *from, void *start, size_t size, size_t *got);
 
 struct frame {
     uint8_t type;

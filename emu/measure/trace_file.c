@@ -806,6 +806,36 @@ const struct emu_counts *trace_get_counts(struct cursor c, struct arena *a,
     return get_launch(&(struct reader){c, a}, code);
 }
 
+const struct emu_counts *trace_file_cta(struct trace_file *f, const struct trace_index_entry *e,
+                                        uint64_t cta)
+{
+    struct frame frame = {0};
+    struct emu_counts *l = NULL;
+    bool heavy = false;
+    if (!e->cta || cta >= e->traced || !trace_file_seek(f, e)) return NULL;
+    const bool begins = next_frame(f, &frame) && frame.type == TRACE_FRAME_LAUNCH &&
+                        read_frame(f, &frame, &l);
+    free(frame.plain);
+    f->launch = e->launch;
+    const struct trace_cta **list = arena_alloc(f->arena, sizeof *list);
+    *list = NULL;
+    frame.plain = NULL;
+    if (begins && fseek(f->file, (long)e->cta[cta].begin, SEEK_SET) == 0 && next_frame(f, &frame) &&
+        frame.type == TRACE_FRAME_CTA) {
+        struct reader r = {{frame.plain, frame.plain + frame.size, false}, f->arena};
+        *list = get_cta(&r, l, &heavy);
+    }
+    free(frame.plain);
+    if (!*list || (*list)->linear != e->cta[cta].linear) {
+        f->why = damaged;
+        return NULL;
+    }
+    struct emu_trace *t = (struct emu_trace *)l->trace;
+    t->ctas = t->heavy = list;
+    t->cta_count = !heavy, t->heavy_count = heavy;
+    return l;
+}
+
 bool trace_file_seek(struct trace_file *f, const struct trace_index_entry *e)
 {
     const u64 places[] = {e->run, e->code};

@@ -1,4 +1,4 @@
-/* The index at the end of a file of traces (emu/trace_file.h): where each launch begins, and what `heddle trace info` says
+/* The index at the end of a file of traces (emu/trace_file.h): where each launch and each of its CTAs begins, and what `heddle trace info` says
  * of it. The trailer behind it has a fixed size, so that a reader finds it from the end. */
 #include "base/arena.h"
 #include "emu/measure/trace_code.h"
@@ -29,7 +29,7 @@ struct scan {
     struct arena *arena, *code_arena;
     const struct emu_trace *code;
     struct trace_index index;
-    size_t cap;
+    size_t cap, cta_cap;
     u64 run, code_at; /* where the frames begin */
     u32 launch, traced;
     struct trace_index_entry *open; /* the launch that has begun; NULL: none */
@@ -40,6 +40,7 @@ static struct trace_index_entry *add(struct scan *s, u64 at)
     struct trace_index *x = &s->index;
     x->list = arena_grow(s->arena, x->list, x->count, &s->cap, x->count + 1, sizeof *x->list);
     s->open = &x->list[x->count++];
+    s->cta_cap = 0;
     *s->open = (struct trace_index_entry){
         .run = s->run, .code = s->code_at, .begin = at, .gpu = "", .order = ""};
     return s->open;
@@ -86,8 +87,8 @@ static bool end_launch(struct scan *s, struct cursor c)
     if (!e) return false;
     const u64 n = get_number(&c), digest = get_number(&c);
     (void)digest;
-    if (!e->events) e->traced = n;
-    else e->recorded = e->instructions = get_number(&c);
+    if (!e->events) return !c.bad && n == e->traced;
+    e->recorded = e->instructions = get_number(&c);
     return !c.bad;
 }
 
@@ -114,6 +115,21 @@ static bool add_frame(struct scan *s, const struct frame *f, u64 at)
     return false;
 }
 
+/* A CTA of the open launch. Only the begin of its frame is decompressed. */
+static bool add_cta(struct scan *s, u64 at)
+{
+    unsigned char start[8];
+    size_t got;
+    struct trace_index_entry *const e = s->open;
+    if (!e || e->events || !frame_peek(s->file, start, sizeof start, &got)) return false;
+    struct cursor c = {start, start + got, false};
+    (void)get_below(&c, 1); /* it is heavy */
+    const u32 linear = get_below(&c, UINT32_MAX);
+    e->cta = arena_grow(s->arena, e->cta, e->traced, &s->cta_cap, e->traced + 1, sizeof *e->cta);
+    e->cta[e->traced++] = (struct trace_index_cta){linear, at};
+    return !c.bad;
+}
+
 /* Frames in the file, until its end or one that is not whole. */
 static bool scan_frames(struct scan *s)
 {
@@ -124,7 +140,7 @@ static bool scan_frames(struct scan *s)
         (void)ungetc(type, s->file);
         s->index.frames++;
         if (type == TRACE_FRAME_CTA || type == TRACE_FRAME_EVENTS) {
-            if (!frame_skip(s->file)) return false;
+            if (type == TRACE_FRAME_CTA ? !add_cta(s, (u64)at) : !frame_skip(s->file)) return false;
             continue;
         }
         struct frame f;
@@ -151,6 +167,17 @@ static void put_entry(struct buf *b, const struct trace_index_entry *e)
     put_number(b, e->recorded);
 }
 
+static void put_ctas(struct buf *b, const struct trace_index_entry *e)
+{
+    u64 at = e->begin;
+    u32 linear = 0;
+    for (u64 i = 0; e->cta && i < e->traced; i++) {
+        put_signed(b, (int64_t)e->cta[i].linear - linear);
+        put_number(b, e->cta[i].begin - at);
+        at = e->cta[i].begin, linear = e->cta[i].linear;
+    }
+}
+
 static bool write_index(FILE *f, const struct trace_index *x)
 {
     struct buf b = {0};
@@ -161,6 +188,7 @@ static bool write_index(FILE *f, const struct trace_index *x)
     for (size_t i = 0; i < x->count; i++) put_entry(&b, &x->list[i]);
     put_number(&b, x->frames);
     put_number(&b, at);
+    for (size_t i = 0; i < x->count; i++) put_ctas(&b, &x->list[i]);
     for (int i = 0; i < 8; i++) trailer[i] = (unsigned char)(at >> 8 * i);
     memcpy(trailer + 8, magic, sizeof magic);
     return frame_write(f, TRACE_FRAME_INDEX, &b) && frame_write_raw(f, trailer, sizeof trailer) &&
@@ -197,6 +225,21 @@ static bool get_entry(struct cursor *c, struct arena *a, struct trace_index_entr
     return !c->bad && e->code >= FILE_HEAD && e->begin > e->code && e->begin < INT64_MAX;
 }
 
+static bool get_ctas(struct cursor *c, struct arena *a, struct trace_index_entry *e)
+{
+    u64 at = e->begin;
+    u32 linear = 0;
+    if (e->events) return true;
+    if (e->traced > (size_t)(c->end - c->at) / 2) return false;
+    e->cta = arena_array(a, struct trace_index_cta, e->traced);
+    for (u64 i = 0; i < e->traced; i++) {
+        linear += (u32)get_signed(c), at += get_number(c);
+        if (c->bad || at <= e->begin || at >= INT64_MAX) return false;
+        e->cta[i] = (struct trace_index_cta){linear, at};
+    }
+    return true;
+}
+
 const struct trace_index *trace_get_index(struct cursor *c, struct arena *a)
 {
     struct trace_index *x = arena_alloc(a, sizeof *x);
@@ -206,6 +249,9 @@ const struct trace_index *trace_get_index(struct cursor *c, struct arena *a)
         if (!get_entry(c, a, &x->list[i])) return NULL;
     x->frames = get_number(c);
     x->bytes = get_number(c);
+    const bool ctas = c->at != c->end; /* indexes had none */
+    for (size_t i = 0; ctas && i < x->count; i++)
+        if (!get_ctas(c, a, &x->list[i])) return NULL;
     return c->bad || c->at != c->end ? NULL : x;
 }
 

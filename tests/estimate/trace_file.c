@@ -275,3 +275,101 @@ Test(trace_file, wrong_numbers_in_whole_frames_do_no_harm, .timeout = 120)
     }
     file_free(&f);
 }
+
+/* ---- CTAs by the index -------------------------------------------------------------------------------------------- */
+
+/* The CTAs are where the index says, read as docs/formats.md describes it. */
+static void expect_index(const struct bytes *file, struct bytes index, const struct emu_trace *t,
+                         uint32_t launches)
+{
+    uint64_t begin[2], traced[2];
+    cr_assert(eq(u64, bytes_number(&index), launches));
+    for (uint32_t i = 0; i < launches; i++) {
+        uint64_t x[5];
+        for (int k = 0; k < 5; k++) x[k] = bytes_number(&index);
+        begin[i] = x[4];
+        for (int k = 0; k < 3; k++) {
+            const uint64_t length = bytes_number(&index);
+            index.at += length;
+        }
+        cr_expect(eq(u64, bytes_number(&index), t->cta_count)); /* of the grid */
+        traced[i] = bytes_number(&index);
+        cr_expect(eq(u64, traced[i], t->cta_count));
+        for (int k = 0; k < 2; k++) (void)bytes_number(&index);
+    }
+    for (int k = 0; k < 2; k++) (void)bytes_number(&index);
+    for (uint32_t i = 0; i < launches; i++) {
+        int64_t linear = 0;
+        for (uint32_t k = 0; k < traced[i]; k++) {
+            unsigned char *plain;
+            struct bytes inside;
+            linear += zigzag(bytes_number(&index));
+            begin[i] += bytes_number(&index);
+            struct bytes at = {file->at + begin[i], file->end};
+            cr_expect(eq(int, frame(&at, &plain, &inside), 4));
+            cr_expect(eq(i64, linear, (int64_t)t->ctas[k]->linear));
+            expect_cta(&inside, t, k);
+            free(plain);
+        }
+    }
+    cr_expect(index.at == index.end);
+}
+
+static void expect_same_cta(const struct trace_cta *a, const struct trace_cta *b)
+{
+    cr_assert(a->linear == b->linear && a->warp_count == b->warp_count);
+    cr_assert(eq(u32, a->line_count, b->line_count));
+    for (uint32_t w = 0; w < a->warp_count; w++) {
+        cr_assert(eq(u32, a->warps[w].count, b->warps[w].count));
+        cr_expect(memcmp(a->warps[w].words, b->warps[w].words,
+                         a->warps[w].count * sizeof *a->warps[w].words) == 0);
+    }
+}
+
+Test(trace_file, each_cta_is_read_alone_by_the_index)
+{
+    enum { LAUNCHES = 2, CTAS = 9 };
+    struct file f = file_new("native", CTAS, LAUNCHES);
+    FILE *file = tmpfile();
+    size_t launches = 0;
+    cr_assert(fwrite(f.bytes, 1, f.size, file) == f.size);
+    cr_assert(trace_index_add(file, &launches) && launches == LAUNCHES);
+    const size_t size = (size_t)ftell(file);
+    unsigned char *bytes = malloc(size);
+    rewind(file);
+    cr_assert(eq(sz, fread(bytes, 1, size, file), size));
+    struct trace_file in = {.file = file, .arena = arena_new()};
+    const struct trace_index *x = trace_index_read(&in);
+    cr_assert(x && x->count == LAUNCHES, "%s", in.why);
+    struct trace_file whole = {.file = fmemopen(bytes, size, "r"), .arena = arena_new()};
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        const struct emu_counts *want = trace_file_next(&whole);
+        for (uint32_t k = 0; k < CTAS; k++) {
+            const uint64_t before = in.frames;
+            const struct emu_counts *c = trace_file_cta(&in, &x->list[i], k);
+            cr_assert(c && c->trace->cta_count == 1, "%s", in.why);
+            cr_expect(eq(u32, in.launch, i));
+            cr_expect(eq(u64, in.frames - before, 4)); /* run, code, launch, CTA */
+            expect_same_cta(c->trace->ctas[0], want->trace->ctas[k]);
+        }
+    }
+    fclose(whole.file);
+    arena_free(whole.arena);
+    cr_expect(trace_file_cta(&in, &x->list[0], CTAS) == NULL && in.why == NULL);
+    struct bytes all = {bytes, bytes + size}, index = {bytes + x->bytes, bytes + size};
+    unsigned char *plain;
+    struct bytes inside;
+    cr_assert(eq(int, frame(&index, &plain, &inside), 9));
+    expect_index(&all, inside, f.counts->trace, LAUNCHES);
+    free(plain);
+    /* a damaged CTA is refused, and only that */
+    bytes[x->list[0].cta[3].begin + 8] ^= 1;
+    rewind(file);
+    cr_assert(fwrite(bytes, 1, size, file) == size);
+    cr_expect(trace_file_cta(&in, &x->list[0], 4) != NULL);
+    cr_expect(trace_file_cta(&in, &x->list[0], 3) == NULL && in.why != NULL);
+    fclose(file);
+    free(bytes);
+    arena_free(in.arena);
+    file_free(&f);
+}
