@@ -79,6 +79,7 @@ void emu_free(struct emu *e)
     free(e->l1);
     cache_free(e->l2);
     arena_free(e->leak_arena);
+    free(e->params);
     suppressions_free(e->suppressions);
     mem_free(e->mem);
     if (!e->config.cta_arena) cta_arena_free(e->cta_arena);

@@ -25,8 +25,10 @@ struct emu {
     struct cache **l1;          /* by SM */
     struct cache *l2;           /* NULL: not used yet */
     struct arena *launch_arena; /* of the last launch */
-    struct trace_arena traces;  /* likewise; no cta_arena: tracing was never requested */
-    struct arena *leak_arena;   /* of the last emu_leaks */
+    u8 *params;      /* of the last grid, MEM_MAX_PARAMS + 64 bytes; NULL: there was none */
+    u32 params_used; /* behind these bytes they are zeros */
+    struct trace_arena traces; /* likewise; no cta_arena: tracing was never requested */
+    struct arena *leak_arena;  /* of the last emu_leaks */
     struct emu_report report;
     u64 grids, heap_used;
     u32 sms;

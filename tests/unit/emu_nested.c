@@ -295,6 +295,21 @@ Test(emu_nested, mixed_accesses_are_found_in_each_grid)
     close_all();
 }
 
+/* A grid that waits has its parameters behind the wait, though the grids that it has waited for had others. */
+Test(emu_nested, a_grid_keeps_its_parameters)
+{
+    uint32_t out[64];
+    open_text(
+        DECLARE START NOTE ENTRY("parent") " mov.u64 %d3, note;\n" LAUNCH("%d3", "1", "1", "0",
+                                                                          "%d1", "77") WAIT
+        " ld.param.u64 %d4, [out]; ld.param.u32 %r5, [v]; st.global.u32 [%d4+8], %r5; ret;\n}\n",
+        (struct heddle_device_options){0});
+    const struct heddle_run r = run("parent", 1, 1, out, 64, 55);
+    cr_assert(!r.fault, "%s", r.text);
+    cr_expect(out[0] == 1 && out[1] == 77 && out[2] == 55, "%u %u %u", out[0], out[1], out[2]);
+    close_all();
+}
+
 /* Counts are the host's grid first, then those that it launched, in the order of execution. */
 Test(emu_nested, counts_are_in_the_order_of_the_tree)
 {
