@@ -55,6 +55,7 @@ struct cells { /* a number for each row and interval */
     uint32_t rows;
     double (*value)(const struct time_lapse *l, uint32_t interval, uint32_t row, unsigned which);
     unsigned which;
+    const uint64_t *ticks; /* row after row, in place of `value`; NULL: there are none */
 };
 
 static double of_sm(const struct time_lapse *l, uint32_t interval, uint32_t sm, unsigned which)
@@ -75,6 +76,13 @@ static double of_channel(const struct time_lapse *l, uint32_t interval, uint32_t
     return (double)time_lapse_channels(l, interval)[channel] / (l->interval * LAPSE_TICKS);
 }
 
+static double value_of(const struct cells *c, uint32_t interval, uint32_t row)
+{
+    const struct time_lapse *l = c->lapse;
+    if (!c->ticks) return c->value(l, interval, row, c->which);
+    return (double)c->ticks[(size_t)row * l->intervals + interval] / (l->interval * LAPSE_TICKS);
+}
+
 /* {"most": what 255 stands for, "cells": row after row}; nothing where all are 0. */
 static void put_cells(struct buf *b, const char *key, const struct cells *c)
 {
@@ -85,13 +93,13 @@ static void put_cells(struct buf *b, const char *key, const struct cells *c)
     if (!cells) abort();
     for (uint32_t i = 0; i < l->intervals; i++)
         for (uint32_t r = 0; r < c->rows; r++) {
-            const double x = c->value(l, i, r, c->which);
+            const double x = value_of(c, i, r);
             if (x > most) most = x;
         }
     for (uint32_t r = 0; most > 0 && r < c->rows; r++)
         for (uint32_t i = 0; i < l->intervals; i++)
-            cells[(size_t)r * l->intervals + i] =
-                (unsigned char)(255 * c->value(l, i, r, c->which) / most + 0.5);
+            cells[(size_t)r * l->intervals + i] = (unsigned char)(255 * value_of(c, i, r) / most +
+                                                                  0.5);
     if (most > 0) {
         put_key(b, key);
         buf_puts(b, "{");
@@ -167,6 +175,93 @@ static void put_events(struct buf *b, const struct time_lapse *l)
     put_whole(b, "mode_count", l->span_count + l->spans_left_out);
 }
 
+/* ---- hot lines over time ----------------------------------------------------------------------------------- */
+
+enum { HOT_LINES = 64 };
+struct hot_line { /* a source line, or one of the PTX where there is none */
+    const char *file;
+    uint32_t line;
+    uint64_t issued; /* times LAPSE_TICKS */
+};
+struct hot_lines {
+    struct hot_line *list; /* those with most issues, in the order of the source */
+    uint32_t count;
+    uint64_t *issued; /* of each, by interval */
+};
+
+static struct hot_line place_of(const struct lapse_launch *x, size_t i)
+{
+    const struct emu_instruction *n = &x->counts->instructions[i];
+    if (n->file && n->source_line) return (struct hot_line){n->file, n->source_line, 0};
+    return (struct hot_line){n->module ? n->module : "", n->line, 0};
+}
+
+static int hot_by_place(const void *a, const void *b)
+{
+    const struct hot_line *x = a, *y = b;
+    const int files = strcmp(x->file, y->file);
+    return files ? files : (x->line > y->line) - (x->line < y->line);
+}
+
+static int hot_first(const void *a, const void *b)
+{
+    const struct hot_line *x = a, *y = b;
+    return x->issued != y->issued ? (x->issued < y->issued) - (x->issued > y->issued)
+                                  : hot_by_place(a, b);
+}
+
+static void find_hot_lines(struct hot_lines *h, const struct lapse_launch *x)
+{
+    const struct time_lapse *l = x->lapse;
+    h->list = calloc((size_t)l->instructions + 1, sizeof *h->list);
+    if (!h->list) abort();
+    for (uint32_t k = 0; k < l->instructions; k++) {
+        h->list[k] = place_of(x, k);
+        for (uint32_t i = 0; i < l->intervals; i++) h->list[k].issued += time_lapse_issues(l, i)[k];
+    }
+    qsort(h->list, l->instructions, sizeof *h->list, hot_by_place);
+    for (uint32_t k = 0; k < l->instructions; k++) {
+        const uint32_t n = h->count;
+        if (n && hot_by_place(&h->list[n - 1], &h->list[k]) == 0)
+            h->list[n - 1].issued += h->list[k].issued;
+        else h->list[h->count++] = h->list[k];
+    }
+    qsort(h->list, h->count, sizeof *h->list, hot_first);
+    if (h->count > HOT_LINES) h->count = HOT_LINES;
+    while (h->count && !h->list[h->count - 1].issued) h->count--;
+    qsort(h->list, h->count, sizeof *h->list, hot_by_place);
+}
+
+static void count_hot_lines(struct hot_lines *h, const struct lapse_launch *x)
+{
+    const struct time_lapse *l = x->lapse;
+    h->issued = calloc((size_t)h->count * l->intervals + 1, sizeof *h->issued);
+    if (!h->issued) abort();
+    for (uint32_t k = 0; k < l->instructions && h->count; k++) {
+        const struct hot_line own = place_of(x, k),
+                              *hot = bsearch(&own, h->list, h->count, sizeof own, hot_by_place);
+        if (!hot) continue;
+        uint64_t *to = h->issued + (size_t)(hot - h->list) * l->intervals;
+        for (uint32_t i = 0; i < l->intervals; i++) to[i] += time_lapse_issues(l, i)[k];
+    }
+}
+
+static void put_hot_lines(struct buf *b, const struct hot_lines *h)
+{
+    put_key(b, "hot_lines");
+    buf_putc(b, '[');
+    for (uint32_t k = 0; k < h->count; k++) {
+        if (k) buf_putc(b, ',');
+        buf_putc(b, '{');
+        put_string(b, "file", h->list[k].file);
+        put_whole(b, "line", h->list[k].line);
+        put_key(b, "issued");
+        lapse_put_ticks(b, h->list[k].issued);
+        buf_putc(b, '}');
+    }
+    buf_putc(b, ']');
+}
+
 static void put_lapse(struct buf *b, const struct lapse_launch *x)
 {
     const struct time_lapse *l = x->lapse;
@@ -185,13 +280,22 @@ static void put_lapse(struct buf *b, const struct lapse_launch *x)
     buf_putc(b, ']');
     put_sums(b, l);
     put_memory_sums(b, l);
+    struct hot_lines hot = {0};
+    find_hot_lines(&hot, x);
+    count_hot_lines(&hot, x);
+    put_hot_lines(b, &hot);
     put_key(b, "maps");
     buf_putc(b, '{');
     for (unsigned k = 0; k < LAPSE_SM_COLUMNS; k++)
-        put_cells(b, lapse_column_name(k), &(struct cells){l, l->sms, of_sm, k});
-    put_cells(b, "l2_sectors", &(struct cells){l, l->slices, of_slice, LAPSE_L2_SECTORS});
-    put_cells(b, "dram_sectors", &(struct cells){l, l->channels, of_channel, 0});
+        put_cells(b, lapse_column_name(k), &(struct cells){l, l->sms, of_sm, k, NULL});
+    put_cells(b, "l2_sectors", &(struct cells){l, l->slices, of_slice, LAPSE_L2_SECTORS, NULL});
+    put_cells(b, "l2_misses", &(struct cells){l, l->slices, of_slice, LAPSE_L2_MISSES, NULL});
+    put_cells(b, "l2_queue", &(struct cells){l, l->slices, of_slice, LAPSE_L2_WAITED, NULL});
+    put_cells(b, "dram_sectors", &(struct cells){l, l->channels, of_channel, 0, NULL});
+    put_cells(b, "lines", &(struct cells){l, hot.count, NULL, 0, hot.issued});
     buf_putc(b, '}');
+    free(hot.list);
+    free(hot.issued);
     put_events(b, l);
     buf_putc(b, '}');
 }

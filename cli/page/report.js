@@ -11,7 +11,7 @@ const ABOUT = { issue:'instructions are issued', units:'the functional unit is b
   quantum:'GPUDet: end of parallel mode', commit:'GPUDet: commit mode', serial:'atomics one after another',
   turns:'DAB: the warp\'s turn', full:'DAB: the buffer is full', flush:'DAB: flush' };
 const METRICS = { instructions:['warp instructions / cycle','SM'], resident:['resident warps','SM'], l1_hits:['L1 sectors hit / cycle','SM'],
-  l1_misses:['L1 sectors missed / cycle','SM'], l2_sectors:['L2 sectors / cycle','slice'], dram_sectors:['DRAM sectors / cycle','channel'] };
+  l1_misses:['L1 sectors missed / cycle','SM'], lines:['warp instructions / cycle of source lines','line'], l2_sectors:['L2 sectors / cycle','slice'], l2_misses:['L2 sectors missed / cycle','slice'], l2_queue:['requests that wait for L2','slice'], dram_sectors:['DRAM sectors / cycle','channel'] };
 const COUNT = new Intl.NumberFormat('en', {maximumFractionDigits:0});
 const count = x => COUNT.format(x);
 const real = (x, n = 3) => x === 0 ? '0' : Math.abs(x) >= 1000 ? count(x) : x.toPrecision(n).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
@@ -163,7 +163,7 @@ function ramp(x) { /* 0: background; light theme: darker is more; dark theme: br
   return [0, 1, 2].map(i => Math.round(a[i] + (b[i] - a[i]) * f));
 }
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const LEFT = 64, RIGHT = 12, AXIS = 34;
+const LEFT = 78, RIGHT = 12, AXIS = 34;
 function axisSteps(from, to) { const raw = (to - from) / 8, p = 10 ** Math.floor(Math.log10(raw)), s = [1, 2, 5, 10].find(m => m * p >= raw) * p, list = []; for (let x = Math.ceil(from / s) * s; x <= to; x += s) list.push(x); return list; }
 function canvas(height) { const c = el('canvas'); c.height = height; return c; }
 function fit(c, height) { const w = Math.max(300, c.parentNode.clientWidth), r = devicePixelRatio || 1; c.style.width = w + 'px'; c.style.height = height + 'px'; c.width = Math.round(w * r); c.height = Math.round(height * r); const g = c.getContext('2d'); g.setTransform(r, 0, 0, r, 0, 0); g.clearRect(0, 0, w, height); g.font = '12px system-ui, sans-serif'; return [g, w]; }
@@ -183,6 +183,8 @@ function topOf(m) {
   return m.top = v / 255 * m.most;
 }
 function metricOf(l) { return l.lapse && l.lapse.maps[view.metric]; }
+function rowName(t, unit, r) { return unit === 'SM' ? 'SM ' + t.sms[r] : unit === 'line' ? t.hot_lines[r].file.split('/').pop() + ':' + t.hot_lines[r].line : unit + ' ' + r; }
+function shorter(text, most) { return text.length > most ? '…' + text.slice(1 - most) : text; }
 function labelOf(metric) { return METRICS[metric] ? METRICS[metric] : [metric + ': schedulers of the SM (' + ABOUT[metric] + ')', 'SM']; }
 function drawHeat(p) {
   const {l, c} = p, t = l.lapse, m = metricOf(l), rows = m ? m.rows : 1, each = Math.max(3, Math.min(14, Math.floor(420 / rows))), h = rows * each;
@@ -214,7 +216,7 @@ function drawHeat(p) {
   g.strokeStyle = css('--line'); g.strokeRect(LEFT - .5, top - .5, inner + 1, h + 1);
   g.fillStyle = css('--dim'); g.textAlign = 'right';
   const unit = labelOf(view.metric)[1], step = Math.ceil(14 / each);
-  for (let r = 0; r < rows; r += Math.max(step, Math.ceil(rows / 10))) g.fillText(unit + ' ' + (unit === 'SM' ? t.sms[r] : r), LEFT - 6, top + r * each + Math.min(each, 12));
+  if (m) for (let r = 0; r < rows; r += unit === 'line' ? step : Math.max(step, Math.ceil(rows / 10))) g.fillText(shorter(rowName(t, unit, r), 10), LEFT - 6, top + r * each + Math.min(each, 12));
   g.textAlign = 'left';
   if (!m) { g.fillStyle = css('--dim'); g.fillText('nothing of ' + view.metric + ' in this run', LEFT + 8, top + 10); }
   axis(g, w, top + h, 'cycles of the SM');
@@ -279,7 +281,7 @@ function tip(p, c, e) {
   let text = 'cycles ' + count(i * t.interval) + ' to ' + count((i + 1) * t.interval);
   if (c === p.c && metricOf(p.l)) {
     const m = metricOf(p.l), r = Math.floor((e.offsetY - p.geometry.top) / p.geometry.each);
-    if (r >= 0 && r < m.rows) { const u = labelOf(view.metric); text += '\n' + u[1] + ' ' + (u[1] === 'SM' ? t.sms[r] : r) + ': ' + real(m.raw[r * t.intervals + i] / 255 * m.most) + ' ' + u[0]; }
+    if (r >= 0 && r < m.rows) { const u = labelOf(view.metric), n = u[1] === 'line' && t.hot_lines[r], source = n && data.files[n.file]; if (source && source[n.line - 1] !== undefined) text += '\n' + source[n.line - 1].trim().slice(0, 100); text += '\n' + rowName(t, u[1], r) + ': ' + real(m.raw[r * t.intervals + i] / 255 * m.most) + ' ' + u[0]; }
     const mode = t.modes.find(s => s[3] <= at && at < s[4]); if (mode) text += '\nmode: ' + mode[0];
   } else {
     const all = t.interval * t.schedulers * t.sms.length;

@@ -586,6 +586,30 @@ Test(report, the_page_shows_the_numbers_of_the_document)
     json_decref(d);
 }
 
+/* All lines of a small kernel are hot: what is issued at them is all that is issued, and so are the rows of their map. */
+Test(report, hot_lines_sum_to_all_that_is_issued)
+{
+    make("%p report suite:spmv_vector --gpu titanv --json %s/r.json 2>&1");
+    json_t *d = document("r.json"),
+           *l = json_array_get(at(json_array_get(at(d, "runs"), 0), "launches"), 0), *x,
+           *lapse = at(l, "lapse"), *hot = at(lapse, "hot_lines"),
+           *map = at(at(lapse, "maps"), "lines");
+    double issued = 0, all = 0;
+    long long before = -1;
+    size_t i;
+    json_array_foreach(hot, i, x)
+    {
+        issued += number(x, "issued");
+        cr_expect(lt(i64, before, (long long)number(x, "line"))); /* one file, in its order */
+        before = (long long)number(x, "line");
+    }
+    json_array_foreach(at(at(lapse, "sums"), "instructions"), i, x) all += json_number_value(x);
+    cr_expect(all > 0 && fabs(issued - all) < 1e-6 * all, "%g of %g", issued, all);
+    cr_expect(eq(sz, (size_t)number(map, "rows"), json_array_size(hot)));
+    cr_expect(json_array_size(hot) > 3 && json_array_size(hot) < 64);
+    json_decref(d);
+}
+
 /* A race between warps of docs/guide/total.cu: line 9 loads what line 9 of another warp stores. */
 Test(report, the_page_marks_races_and_shows_what_launches_read)
 {
