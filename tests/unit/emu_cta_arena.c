@@ -21,7 +21,7 @@ static size_t first_not_zero(const uint8_t *p, size_t size)
 
 /* Launches take cta_arena of any size and write all of them; what is clean or cleared holds zeros. Each room's bytes are
  * its own. */
-Test(emu_rooms, are_clean_where_they_say)
+Test(emu_cta_arena, are_clean_where_they_say)
 {
     enum { LAUNCHES = 12, MOST = 60 };
     struct cta_arena *r = cta_arena_new();
@@ -119,7 +119,7 @@ static void launch(struct emu *e, struct emu_image *im, unsigned n, const struct
     cr_expect_eq(out[1], n % 2 ? 0 : ~0u, "launch %u: %x", n, out[1]);
 }
 
-Test(emu_rooms, show_nothing_of_the_launch_before)
+Test(emu_cta_arena, show_nothing_of_the_launch_before)
 {
     uint32_t random = 7;
     const struct emu_order order = {.self = &random, .pick = pick_anyone};
@@ -165,7 +165,7 @@ static void write_turns(struct buf *b)
                NUMBERS * (NUMBERS + 1) / 2);
 }
 
-Test(emu_rooms, show_warps_that_take_turns_nothing_of_it)
+Test(emu_cta_arena, show_warps_that_take_turns_nothing_of_it)
 {
     enum { CTAS = 160, THREADS = 128 };
     uint32_t random = 7;
