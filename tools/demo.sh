@@ -71,6 +71,7 @@ done
 
 say "heddle run --locks: the words that threads contend for"
 ./heddle run suite:bank --order random --locks | sed -n '/contended/,$p' | head -8
+./heddle run suite:ticket --order random --locks | sed -n '/contended/,$p'
 
 say "heddle check --files: threads append to a file; one order has one result"
 box=$(mktemp -d)
@@ -98,6 +99,7 @@ say "heddle run --fidelity: which results PTX leaves to the hardware"
 
 say "heddle run --memory-map: the memory of saxpy on four devices, in blocks and interleaved"
 for map in block interleave:256; do ./heddle run suite:saxpy:small --memory-map "$map" | tail -1; done
+./heddle run suite:stencil_2d:small --memory-map interleave:256 --topology mesh | tail -1
 
 say "heddle reproduce: a figure of each paper, and its verdicts"
 ./heddle reproduce thesis-4.2 dab-3 --output build/demo/reproduce 2>/dev/null || true
@@ -133,6 +135,12 @@ rm -rf "$sweep"
 say "heddle estimate: how long it would take, and what takes so long"
 ./heddle estimate suite:transpose_naive --gpu titanv,gtx480
 ./heddle estimate suite:transpose_padded --gpu titanv,gtx480
+
+say "heddle estimate: a CUDA program whose kernels launch grids, which run beside their parents"
+make -s build/programs/grids
+if [ -x build/programs/grids ]; then
+    { ./heddle estimate --gpu titanv build/programs/grids | cut -c1-95 | sed -n '2,6p;$p'; } 2>&1
+fi
 
 say "heddle report: what a run did over time, under three orders below each other"
 
