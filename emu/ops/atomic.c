@@ -284,6 +284,14 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
     return c && combine_begins(c, (u32)__builtin_popcount(lanes)) ? c : NULL;
 }
 
+/* Whether the lanes' elements are adjacent and aligned, in [low, high). */
+static inline bool is_run(const u64 at[LANES], u64 low, u64 high, u32 size)
+{
+    u64 off = at[0] & (size - 1);
+    for (u32 l = 0; l < LANES; l++) off |= at[l] ^ (at[0] + (u64)l * size);
+    return !off && at[0] >= low && at[0] <= high && high - at[0] >= (u64)LANES * size;
+}
+
 #define ROW_OF(T, row) ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
 
 /* Known when the handlers are compiled. A trace says which compare-and-swaps changed memory. */
@@ -316,6 +324,18 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
                     sum[first] = name##_of(sum[first], b[__builtin_ctz(rest)], c[first], true);    \
                 left = 1u << first;                                                                \
                 b = sum;                                                                           \
+            }                                                                                      \
+            if (!careful && left == ~0u && is_run(at, k->low, k->high, sizeof(T))) {               \
+                u8 *const m = k->host + (at[0] - k->low);                                          \
+                T was[LANES], is[LANES];                                                           \
+                memcpy(was, m, sizeof was);                                                        \
+                for (int l = 0; l < LANES; l++) is[l] = name##_of(was[l], b[l], c[l], true);       \
+                memcpy(m, is, sizeof is);                                                          \
+                for (int l = 0; IS_CAS(name) && l < LANES; l++)                                    \
+                    swapped |= (u32)(is[l] != was[l]) << l;                                        \
+                if (in->y) memcpy(d, was, sizeof was);                                             \
+                if (IS_CAS(name)) emu_trace_swaps(g, w, swapped);                                  \
+                continue;                                                                          \
             }                                                                                      \
             if (!careful && left == ~0u && lanes_inside(at, ~0u, k->low, k->high, sizeof(T))) {    \
                 for (int l = 0; l < LANES; l++) {                                                  \

@@ -440,15 +440,20 @@ const struct emu_uop *emu_op_call_indirect(struct emu_group *g, const struct emu
     u32 same[GROUP] = {0}, others[GROUP] = {0}, rest = 0, fw = 0, fl = 0;
     u64 target = 0;
     bool first = true;
-    for (u32 w = 0; w < g->warps; w++)
-        for (u32 l = 0; l < LANES; l++) {
-            if (!(g->exec[w] >> l & 1)) continue;
-            u64 t = emu_get(g, in->x, in->a, w, l);
-            if (first) target = t, fw = w, fl = l;
+    for (u32 w = 0; w < g->warps; w++) {
+        const u32 on = g->exec[w];
+        if (!on) continue;
+        if (first) {
+            fw = w, fl = (u32)__builtin_ctz(on);
+            target = emu_get(g, in->x, in->a, w, fl);
             first = false;
-            if (t == target) same[w] |= 1u << l;
-            else others[w] |= 1u << l, rest = 1;
         }
+        u32 alike = 0;
+        for (u32 l = 0; l < LANES; l++)
+            alike |= (u32)(emu_get(g, in->x, in->a, w, l) == target) << l;
+        same[w] = alike & on;
+        rest |= others[w] = on & ~alike;
+    }
     u64 number = (target - MEM_CODE) / 16;
     if (target < MEM_CODE || target % 16 || number >= program->number_count ||
         !program->by_number[number] || program->by_number[number]->is_entry)
