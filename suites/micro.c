@@ -15,10 +15,10 @@ static const struct micro_rate rates[] = {
 #define T(grid, block) ((double)(grid) * (block))
 #define C(grid, block) ((double)(grid))
 #define G(grid, block) 1.0
-#define RATE(group, name, file, kernel, unit, grid, block, n, k, per, operations, native)          \
-    {#group, #name, #file, #kernel, unit,                                                          \
-     grid,   block, n,     k,       (operations) * (double)(n)*per(grid, block),                   \
-     native},
+#define RATE(group, name, file, kernel, unit, grid, block, n, k, per, operations, native, besides) \
+    {#group, #name,  #file, #kernel, unit,                                                         \
+     grid,   block,  n,     k,       (operations) * (double)(n)*per(grid, block),                  \
+     native, besides},
 #include "suites/micro.def"
 #undef RATE
 #undef T

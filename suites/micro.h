@@ -27,6 +27,9 @@ struct micro_rate {
     double operations;          /* that one launch executes */
     /* The same operations in C, by one thread of the host: out has 2^22 words. NULL: there is no such thing. */
     void (*native)(unsigned *out, unsigned threads, unsigned n, unsigned k);
+    /* What most of the time goes to, where it is not to instructions of whole warps: so the rate of thread instructions cannot be
+     * held against that of other programs. NULL: nothing of the kind. */
+    const char *besides;
 };
 size_t micro_count(void);
 const struct micro_rate *micro_at(size_t i);
