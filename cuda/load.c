@@ -1,12 +1,14 @@
 /* Modules of PTX, in memory or in files. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
+#include "cuda/fatbin.h"
 #include "cuda/module_text.h"
 #include "cuda/queue.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "ptx/link.h"
 #include "ptx/ptx.h"
 #include "session/event_stream.h"
 
@@ -56,12 +58,37 @@ static CUresult rejection(struct ptx_module *const *list, size_t count)
     return r;
 }
 
-static CUresult make(struct CUmod_st **out, const struct module_text *p, struct log *error)
+/* ptxas refuses what is for GPUs that are newer, or (`a`, `f`) for others. For a GPU that is older than all that nvcc 13
+ * makes PTX for, what is newer is executed (module_text_add_fatbin). */
+static bool is_for(const struct ptx_target *t, unsigned sm)
+{
+    if (sm < FATBIN_OLDEST) return true;
+    if (t->suffix == 'a') return t->sm == sm;
+    return t->sm <= sm && (t->suffix != 'f' || t->sm / 10 == sm / 10);
+}
+
+/* What a driver's compiler has against modules that Heddle could load, as it lowers each kernel when it is launched. */
+static void refuse(const struct module_text *p, struct ptx_module *const *list, struct buf *errors)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const struct ptx_target *t = &list[i]->target;
+        const int suffix = t->suffix != 0;
+        if (!is_for(t, p->sm))
+            buf_printf(errors, "%s: error: the PTX is for sm_%u%.*s, the GPU is sm_%u\n",
+                       p->list[i]->name, t->sm, suffix, &t->suffix, p->sm);
+    }
+    if (p->count == 1 && !ptx_module_is_closed(list[0])) diags_render(list[0]->diags, errors);
+}
+
+/* `compiled`: by nvcc, which has linked it. */
+static CUresult make(struct CUmod_st **out, const struct module_text *p, bool compiled,
+                     struct log *error)
 {
     struct buf errors = {0};
     char *why = NULL;
     struct emu_image *image = NULL;
     struct ptx_module **list = parse(p, &errors);
+    if (!errors.size && !compiled) refuse(p, list, &errors);
     queue_settle(); /* variables are memory */
     if (errors.size) log_say(error, errors.data);
     else if (!(image = emu_load(driver.emu, list, p->count, &why))) log_say(error, why);
@@ -119,9 +146,10 @@ CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
     log_write(&jit.info, "");
     struct module_text p = {.arena = arena_new(), .sm = device_sm()};
     p.name = name_of(p.arena, image);
+    const bool wrapper = image_kind(image) == IMAGE_WRAPPER;
     CUresult r = module_text_add_image(&p, image, &jit.error);
-    if (r == CUDA_SUCCESS) r = make(out, &p, &jit.error);
-    if (r != CUDA_SUCCESS) note_rejected(r, image_kind(image) == IMAGE_WRAPPER, &jit);
+    if (r == CUDA_SUCCESS) r = make(out, &p, wrapper, &jit.error);
+    if (r != CUDA_SUCCESS) note_rejected(r, wrapper, &jit);
     if (r != CUDA_SUCCESS) arena_free(p.arena);
     jit_end(&jit, begun);
     return r;
@@ -138,7 +166,7 @@ CUresult module_load_file(struct CUmod_st **out, const char *path, unsigned coun
     struct module_text p = {.arena = arena_new(), .name = path, .sm = device_sm()};
     CUresult r = module_text_read_file(path, &b);
     if (r == CUDA_SUCCESS) r = module_text_add_sized(&p, b.data, b.size, &jit.error);
-    if (r == CUDA_SUCCESS) r = make(out, &p, &jit.error);
+    if (r == CUDA_SUCCESS) r = make(out, &p, false, &jit.error);
     if (r != CUDA_SUCCESS) note_rejected(r, false, &jit);
     if (r != CUDA_SUCCESS) arena_free(p.arena);
     buf_free(&b);

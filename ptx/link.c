@@ -346,3 +346,38 @@ struct ptx_reach ptx_program_reach(struct ptx_program *p, size_t module, struct 
     }
     return v.reach;
 }
+
+/* ---- a module by itself -------------------------------------------------------------------------- */
+
+/* The diagnostic of the function, if it is missing. */
+static bool is_there(struct ptx_module *m, const struct ptx_opnd *o)
+{
+    const struct ptx_sym *sym = o->sym;
+    if (o->kind != PTX_OPND_SYM || sym->kind != PTX_SYM_FUNC) return true;
+    const struct ptx_func *f = sym->func;
+    if (f->is_defined || f->definition || f->alias_of || ptx_runtime_has(sym->name)) return true;
+    diag_error(m->diags, o->at, sym->name->length, "no module defines '%.*s'",
+               (int)sym->name->length, sym->name->text);
+    return false;
+}
+
+static bool is_closed(struct ptx_module *m, const struct ptx_func *f)
+{
+    bool all = true;
+    for (size_t i = 0; f->body && i < f->body->count; i++) {
+        const struct ptx_stmt *s = &f->body->stmts[i];
+        for (unsigned k = 0; s->kind == PTX_STMT_INST && k < s->inst->count; k++)
+            all &= is_there(m, &s->inst->opnds[k]);
+    }
+    return all;
+}
+
+bool ptx_module_is_closed(struct ptx_module *m)
+{
+    bool all = true;
+    for (size_t i = 0; i < m->func_count; i++) {
+        struct ptx_func *f = m->funcs[i];
+        if (f->is_defined && ptx_func_parse(m, f)) all &= is_closed(m, f);
+    }
+    return all;
+}

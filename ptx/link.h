@@ -53,6 +53,10 @@ struct ptx_reach {
  * are not among them: a launch begins anew. */
 struct ptx_reach ptx_program_reach(struct ptx_program *p, size_t module, struct ptx_func *func);
 
+/* Whether every function that a body of the module calls, or whose address it takes, is in the module or supplied by the
+ * runtime. The others are reported to its diags: what ptxas does with a module that is not to be linked. */
+bool ptx_module_is_closed(struct ptx_module *m);
+
 /* Calls of these names are the runtime's even if a module defines the function: its body is for GPUs
  * (include/heddle/device_io.h). */
 #define PTX_FILE_CALLS "__heddle_file_"

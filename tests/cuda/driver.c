@@ -227,6 +227,70 @@ Test(driver, what_is_no_ptx_and_what_is_too_new, .init = driver_load_kernels, .f
        CUDA_ERROR_INVALID_PTX);
 }
 
+/* ptxas says "Unresolved extern function", whether a kernel reaches the call or not, or "Cannot take address of function";
+ * an H200's driver answers 218 for a call. What nothing names may be missing, and vprintf is the runtime's. */
+Test(driver, functions_that_are_named_are_there, .init = driver_load_kernels, .fini = driver_reset)
+{
+#define EXTERN ".version 7.8\n.target sm_70\n.address_size 64\n.extern .func missing;\n"
+    static const char *const refused[] = {
+        EXTERN ".visible .entry k() { call.uni missing; ret; }",
+        EXTERN ".visible .entry k() { ret; call.uni missing; ret; }",
+        EXTERN ".visible .entry k() { ret; }\n.func f() { call.uni missing; ret; }",
+        EXTERN ".visible .entry k() { ret; }\n.visible .func f() { call.uni missing; ret; }",
+        EXTERN ".visible .entry k() { .reg .b64 %a; mov.u64 %a, missing; ret; }",
+    };
+    static const char *const taken[] = {
+        EXTERN ".visible .entry k() { ret; }",
+        ".version 7.8\n.target sm_70\n.address_size 64\n"
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
+        ".visible .entry k() { .reg .b32 %r; .param .b32 r; .param .b64 f, v;\n"
+        "call.uni (r), vprintf, (f, v); ret; }",
+        ".version 7.8\n.target sm_70\n.address_size 64\n.func late;\n"
+        ".visible .entry k() { call.uni late; ret; }\n.func late { ret; }",
+    };
+    CUmodule m;
+    char log[300];
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        void *values[] = {log, (void *)sizeof log};
+        IS(cuModuleLoadDataEx(&m, refused[i], 2, options, values), CUDA_ERROR_INVALID_PTX);
+        cr_expect(strstr(log, "no module defines 'missing'") != NULL, "%zu: %s", i, log);
+    }
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        OK(cuModuleLoadData(&m, taken[i]));
+        OK(cuModuleUnload(m));
+    }
+}
+
+/* The GPU is an H100, of capability 9.0. ptxas says "SM version specified by .target is higher than default SM version". */
+Test(driver, the_target_is_not_beyond_the_gpu, .init = driver_load_kernels, .fini = driver_reset)
+{
+    static const struct {
+        const char *version, *target;
+        CUresult want;
+    } all[] = {
+        {"7.8", "sm_90", CUDA_SUCCESS},
+        {"8.0", "sm_90a", CUDA_SUCCESS},
+        {"7.8", "sm_86", CUDA_SUCCESS},
+        {"8.6", "sm_100", CUDA_ERROR_INVALID_PTX},
+        {"8.6", "sm_100a", CUDA_ERROR_INVALID_PTX},
+        {"8.8", "sm_100f", CUDA_ERROR_INVALID_PTX},
+        {"8.7", "sm_120", CUDA_ERROR_INVALID_PTX},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[200], log[300];
+        CUmodule m;
+        CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+        void *values[] = {log, (void *)sizeof log};
+        snprintf(text, sizeof text,
+                 ".version %s\n.target %s\n.address_size 64\n.visible .entry k() { ret; }",
+                 all[i].version, all[i].target);
+        IS(cuModuleLoadDataEx(&m, text, 2, options, values), all[i].want);
+        if (all[i].want) cr_expect(strstr(log, "the GPU is sm_90") != NULL, "%s", log);
+        else OK(cuModuleUnload(m));
+    }
+}
+
 Test(driver, the_error_log_says_why, .init = driver_load_kernels, .fini = driver_reset)
 {
     char log[100], info[10] = "x";
