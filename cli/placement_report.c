@@ -1,7 +1,9 @@
 #include "cli/placement_report.h"
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "cli/json.h"
+#include "cli/memory_map.h"
 #include "cli/run_options.h"
 #include "determinism/placement/placement.h"
 #include "emu/emu.h"
@@ -56,18 +58,25 @@ bool placement_report_read(struct placement_report *p, struct run_options *o)
                                      : at_topology,
                         "it needs --memory-map");
     if (!map) return true;
-    const char *why = placement_read_map(map, &options);
+    uint64_t n = options.partitions;
+    if (partitions && !number_read(&o->diags, "--partitions", at_partitions, PLACEMENT_MOST, &n))
+        return false;
+    if (!n) return is_wrong(o, at_partitions, "there is at least one partition");
+    options.partitions = (uint32_t)n;
+    const char *why = NULL;
+    if (memory_map_is_file(map)) {
+        struct buf wrong = {0};
+        const bool ok = memory_map_read(o->arena, map, &options, &wrong);
+        if (!ok) fprintf(stderr, "%s", wrong.data);
+        buf_free(&wrong);
+        if (!ok) return is_wrong(o, at, "the memory map is wrong");
+    } else why = placement_read_map(map, &options);
     if (why) return is_wrong(o, at, why);
     why = topology ? placement_read_topology(topology, &options) : NULL;
     if (why) return is_wrong(o, at_topology, why);
     if (distribute && strcmp(distribute, "nearest") != 0 && strcmp(distribute, "round-robin") != 0)
         return is_wrong(o, at_distribute, "--distribute is nearest or round-robin");
     options.nearest = !distribute || strcmp(distribute, "nearest") == 0;
-    uint64_t n = options.partitions;
-    if (partitions && !number_read(&o->diags, "--partitions", at_partitions, PLACEMENT_MOST, &n))
-        return false;
-    if (!n) return is_wrong(o, at_partitions, "there is at least one partition");
-    options.partitions = (uint32_t)n;
     *p = (struct placement_report){.placement = placement_new(&options),
                                    .watch = {.self = p, .before = before},
                                    .map = map,
@@ -103,6 +112,30 @@ static void print_hops(const struct placement_report *p, const struct placement_
     printf("%s\n", *before ? "" : "none");
 }
 
+/* "3-4", of a crossbar and a tree "3", of a tree's level above the partitions "level 1: 0". */
+static void name_link(const struct placement_report *p, const struct placement_link *l,
+                      char out[40])
+{
+    if (strcmp(p->topology, "mesh") == 0) snprintf(out, 40, "%u-%u", l->a, l->b);
+    else if (l->level) snprintf(out, 40, "level %u: %u", l->level, l->a);
+    else snprintf(out, 40, "%u", l->a);
+}
+
+static void print_links(const struct placement_report *p)
+{
+    size_t n;
+    struct placement_link *const l = placement_links(p->placement, &n);
+    uint64_t bytes = 0;
+    char name[40];
+    for (size_t i = 0; i < n; i++) bytes += l[i].bytes;
+    if (n) {
+        name_link(p, l, name);
+        printf("%zu links carry %" PRIu64 " bytes; most, %" PRIu64 ", the link %s\n", n, bytes,
+               l->bytes, name);
+    }
+    free(l);
+}
+
 void placement_report_print(const struct placement_report *p)
 {
     if (!p || !p->placement) return;
@@ -111,7 +144,14 @@ void placement_report_print(const struct placement_report *p)
     printf("%lu partitions, %s, CTAs %s: %" PRIu64 " sectors local, %" PRIu64 " remote (%.2f %%)\n",
            p->partitions, p->map, p->distribute, c->local, c->remote,
            all ? 100 * (double)c->remote / (double)all : 0);
-    if (p->topology) print_hops(p, c);
+    if (p->topology) {
+        print_hops(p, c);
+        print_links(p);
+    }
+    const char *unused = placement_unused(p->placement);
+    if (unused)
+        printf("note: no launch accesses an allocation called '%s', which %s has\n", unused,
+               p->map);
     if (c->left_out)
         printf("%" PRIu64 " sectors of launches with too many CTAs are left out\n", c->left_out);
 }
@@ -124,6 +164,8 @@ json_t *placement_report_json(const struct placement_report *p)
                           p->distribute, "partitions", (int)p->partitions, "local_sectors",
                           json_count(c->local), "remote_sectors", json_count(c->remote),
                           "left_out_sectors", json_count(c->left_out));
+    const char *unused = placement_unused(p->placement);
+    if (unused) json_object_set_new(o, "unused_allocation", json_text(unused));
     if (!p->topology) return o;
     int most = 0;
     for (int h = 0; h < PLACEMENT_HOPS; h++)
@@ -133,5 +175,16 @@ json_t *placement_report_json(const struct placement_report *p)
     json_object_set_new(o, "topology", json_string(p->topology));
     json_object_set_new(o, "sectors_by_hops", hops);
     json_object_set_new(o, "mean_hops", json_real(mean_hops(c)));
+    size_t n;
+    struct placement_link *const l = placement_links(p->placement, &n);
+    json_t *links = json_array();
+    for (size_t i = 0; i < n; i++) {
+        char name[40];
+        name_link(p, &l[i], name);
+        json_array_append_new(links,
+                              json_pack("{ss, so}", "link", name, "bytes", json_count(l[i].bytes)));
+    }
+    free(l);
+    json_object_set_new(o, "links", links);
     return o;
 }

@@ -91,10 +91,11 @@ const struct command_option run_options_table[] = {
     {.section = "Data distribution, of kernel files, jobs and workloads",
      .name = "memory-map",
      .argument = "MAP",
-     .help = "Count sectors of global memory that are in another partition than the CTA that "
-             "accesses them. interleave:BYTES: addresses in turn; block: each allocation in equal "
-             "parts; blockcyclic:BYTES: each allocation in turn. There are no caches, and "
-             "execution does not change (docs/run.md).",
+     .help =
+         "Count sectors of global memory that are in another partition than the CTA that "
+         "accesses them. interleave:BYTES: addresses in turn; block: each allocation in equal "
+         "parts; blockcyclic:BYTES: each allocation in turn; FILE.yaml: by allocation. There are no caches, and "
+         "execution does not change (docs/run.md).",
      .id = OPTION_MEMORY_MAP,
      .targets = TARGET_KERNELS,
      .one_run = true},
@@ -116,8 +117,8 @@ const struct command_option run_options_table[] = {
     {.name = "topology",
      .argument = "crossbar|mesh|htree",
      .help =
-         "With --memory-map: count hops between the partition of a CTA and that of a sector: one in a crossbar, steps in "
-         "a square mesh, edges of a tree with four branches at each node.",
+         "With --memory-map: count hops between the partition of a CTA and that of a sector, and bytes of each link: one hop in a "
+         "crossbar, steps in a square mesh, edges of a tree with four branches at each node.",
      .id = OPTION_TOPOLOGY,
      .targets = TARGET_KERNELS,
      .one_run = true},

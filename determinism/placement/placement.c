@@ -14,11 +14,17 @@ struct placement {
     struct placement_options options;
     struct emu_observer observer;
     const struct emu *emu;
-    uint64_t *cells;    /* by CTA and partition: sectors of the launch that runs */
-    size_t capacity;    /* of cells */
-    uint32_t ctas;      /* of the launch; 0: too many to count */
-    uint64_t low, size; /* the allocation that was accessed last */
-    struct placement_counts counts, *sum; /* sum: its own, or of the launch that waits for these */
+    uint64_t *cells;              /* by CTA and partition: sectors of the launch that runs */
+    size_t capacity;              /* of cells */
+    uint32_t ctas;                /* of the launch; 0: too many to count */
+    uint64_t low, size;           /* the allocation that was accessed last */
+    size_t first_rule, own_rules; /* its rules, which are adjacent */
+    struct placement_rule *rules; /* by allocation */
+    bool *used; /* of the root, by rule: an allocation of that name was accessed */
+    uint64_t *
+        traffic; /* of the one with the counts: sectors, by partition of the CTA and of the sector */
+    struct placement *root;         /* who has the counts */
+    struct placement_counts counts; /* of the root */
     struct placement *nested; /* of the grids that a launch waits for; NULL: there were none yet */
 };
 
@@ -82,6 +88,21 @@ uint32_t placement_hops(const struct placement_options *o, uint32_t from, uint32
     return (x > to_x ? x - to_x : to_x - x) + (y > to_y ? y - to_y : to_y - y);
 }
 
+/* ---- rules ------------------------------------------------------------------------------------------------ */
+
+bool placement_rules_overlap(const struct placement_rule *a, const struct placement_rule *b)
+{
+    return strcmp(a->allocation, b->allocation) == 0 && a->from < b->to && b->from < a->to;
+}
+
+static int by_allocation(const void *x, const void *y)
+{
+    const struct placement_rule *a = x, *b = y;
+    const int names = strcmp(a->allocation, b->allocation);
+    if (names) return names;
+    return a->from < b->from ? -1 : a->from > b->from;
+}
+
 /* ---- where an address is --------------------------------------------------------------------------------- */
 
 /* Finds the allocation. false: there is none. */
@@ -92,20 +113,40 @@ static bool find(struct placement *p, uint64_t address)
     if (!emu_allocation_near(p->emu, address, &a) || address - a.address >= a.size) return false;
     p->low = a.address;
     p->size = a.size;
+    p->first_rule = p->own_rules = 0;
+    for (size_t i = 0; i < p->options.rule_count; i++)
+        if (strcmp(p->rules[i].allocation, a.name) == 0) {
+            if (!p->own_rules++) p->first_rule = i;
+            p->root->used[i] = true;
+        }
     return true;
+}
+
+/* Byte `at` of the allocation that was found last; an address of INTERLEAVE. */
+static uint32_t mapped(const struct placement *p, enum placement_map map, uint64_t grain,
+                       uint64_t at)
+{
+    const uint32_t n = p->options.partitions;
+    if (map != PLACEMENT_BLOCK) return (uint32_t)(at / grain % n);
+    /* Parts of whole sectors, so that each sector is in one of them. */
+    const uint64_t sectors = (p->size + SECTOR - 1) / SECTOR, part = (sectors + n - 1) / n;
+    return (uint32_t)(at / SECTOR / part);
 }
 
 static uint32_t partition_of(struct placement *p, uint64_t address)
 {
     const struct placement_options *o = &p->options;
-    if (o->map == PLACEMENT_INTERLEAVE) return (uint32_t)(address / o->grain % o->partitions);
-    if (!find(p, address)) return 0;
+    const bool by_address = o->map == PLACEMENT_INTERLEAVE;
+    if (by_address && !o->rule_count) return mapped(p, o->map, o->grain, address);
+    if (!find(p, address)) return by_address ? mapped(p, o->map, o->grain, address) : 0;
     const uint64_t at = address - p->low;
-    if (o->map == PLACEMENT_BLOCK_CYCLIC) return (uint32_t)(at / o->grain % o->partitions);
-    /* Parts of whole sectors, so that each sector is in one of them. */
-    const uint64_t sectors = (p->size + SECTOR - 1) / SECTOR,
-                   part = (sectors + o->partitions - 1) / o->partitions;
-    return (uint32_t)(at / SECTOR / part);
+    for (size_t i = p->first_rule; i < p->first_rule + p->own_rules; i++) {
+        const struct placement_rule *r = &p->rules[i];
+        if (at < r->from || at >= r->to) continue;
+        if (r->map == PLACEMENT_FIXED) return r->partition;
+        return mapped(p, r->map, r->grain, r->map == PLACEMENT_INTERLEAVE ? address : at);
+    }
+    return mapped(p, o->map, o->grain, by_address ? address : at);
 }
 
 /* ---- counting ---------------------------------------------------------------------------------------------- */
@@ -148,7 +189,7 @@ static void placement_on_access(void *self, const struct emu_access *a)
     qsort(sectors, count, sizeof *sectors, by_value);
     for (size_t i = 0; i < count; i++) {
         if (i && sectors[i] == sectors[i - 1]) continue;
-        if (!p->ctas) p->sum->left_out++;
+        if (!p->ctas) p->root->counts.left_out++;
         else
             p->cells[(size_t)a->who->cta * p->options.partitions +
                      partition_of(p, sectors[i] * SECTOR)]++;
@@ -168,10 +209,12 @@ static void placement_on_end(void *self)
             all += of[k];
             if (p->options.nearest && of[k] > of[home]) home = k;
         }
-        for (uint32_t k = 0; k < n; k++)
-            p->sum->hops[placement_hops(&p->options, home, k)] += of[k];
-        p->sum->local += of[home];
-        p->sum->remote += all - of[home];
+        for (uint32_t k = 0; k < n; k++) {
+            p->root->counts.hops[placement_hops(&p->options, home, k)] += of[k];
+            p->root->traffic[(size_t)home * n + k] += of[k];
+        }
+        p->root->counts.local += of[home];
+        p->root->counts.remote += all - of[home];
     }
 }
 
@@ -181,7 +224,7 @@ static const struct emu_observer *placement_on_nested(void *self)
     struct placement *p = self;
     if (!p->nested) p->nested = placement_new(&p->options);
     p->nested->emu = p->emu;
-    p->nested->sum = p->sum;
+    p->nested->root = p->root;
     return &p->nested->observer;
 }
 
@@ -197,7 +240,13 @@ struct placement *placement_new(const struct placement_options *o)
     struct placement *p = calloc(1, sizeof *p);
     if (!p) abort();
     p->options = *o;
-    p->sum = &p->counts;
+    p->root = p;
+    p->rules = calloc(o->rule_count + 1, sizeof *p->rules);
+    p->traffic = calloc((size_t)o->partitions * o->partitions, sizeof *p->traffic);
+    p->used = calloc(o->rule_count + 1, sizeof *p->used);
+    if (!p->rules || !p->traffic || !p->used) abort();
+    if (o->rule_count) memcpy(p->rules, o->rules, o->rule_count * sizeof *o->rules);
+    qsort(p->rules, o->rule_count, sizeof *p->rules, by_allocation);
     p->observer = (struct emu_observer){.self = p,
                                         .ignores_data = true,
                                         .nested = placement_on_nested,
@@ -213,6 +262,9 @@ void placement_free(struct placement *p)
     if (!p) return;
     placement_free(p->nested);
     free(p->cells);
+    free(p->rules);
+    free(p->used);
+    free(p->traffic);
     free(p);
 }
 
@@ -229,4 +281,104 @@ const struct emu_observer *placement_observer(struct placement *p)
 const struct placement_counts *placement_counts(const struct placement *p)
 {
     return &p->counts;
+}
+
+const char *placement_unused(const struct placement *p)
+{
+    for (size_t i = 0; i < p->options.rule_count; i++)
+        if (!p->used[i]) return p->rules[i].allocation;
+    return NULL;
+}
+
+/* ---- links ------------------------------------------------------------------------------------------------- */
+
+struct links {
+    struct placement_link *list;
+    size_t count, cap;
+};
+
+static void cross(struct links *l, uint32_t level, uint32_t a, uint32_t b, uint64_t sectors)
+{
+    if (l->count == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        l->list = realloc(l->list, l->cap * sizeof *l->list);
+        if (!l->list) abort();
+    }
+    l->list[l->count++] = (struct placement_link){level, a < b ? a : b, a < b ? b : a,
+                                                  sectors * SECTOR};
+}
+
+/* One link after the other from partition to partition. */
+static void route(struct links *l, const struct placement_options *o, uint32_t from, uint32_t to,
+                  uint64_t sectors)
+{
+    uint32_t width = 1;
+    if (o->topology == PLACEMENT_CROSSBAR) {
+        cross(l, 0, from, from, sectors);
+        cross(l, 0, to, to, sectors);
+        return;
+    }
+    if (o->topology == PLACEMENT_HTREE) {
+        for (uint32_t level = 0; from != to; level++, from /= 4, to /= 4) {
+            cross(l, level, from, from, sectors);
+            cross(l, level, to, to, sectors);
+        }
+        return;
+    }
+    while (width * width < o->partitions) width++;
+    while (from != to) {
+        const uint32_t x = from % width, to_x = to % width;
+        uint32_t next = x < to_x    ? from + 1
+                        : x > to_x  ? from - 1
+                        : from < to ? from + width
+                                    : from - width;
+        if (next >= o->partitions) next = from - width; /* the last row ends there */
+        cross(l, 0, from, next, sectors);
+        from = next;
+    }
+}
+
+static int by_place(const void *x, const void *y)
+{
+    const struct placement_link *a = x, *b = y;
+    if (a->level != b->level) return a->level < b->level ? -1 : 1;
+    if (a->a != b->a) return a->a < b->a ? -1 : 1;
+    return a->b < b->b ? -1 : a->b > b->b;
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+    const struct placement_link *a = x, *b = y;
+    if (a->bytes != b->bytes) return a->bytes > b->bytes ? -1 : 1;
+    return by_place(x, y);
+}
+
+/* Each link once. */
+static void sum_up(struct links *l)
+{
+    size_t n = 0;
+    if (l->count) qsort(l->list, l->count, sizeof *l->list, by_place);
+    for (size_t i = 0; i < l->count; i++)
+        if (n && by_place(&l->list[n - 1], &l->list[i]) == 0)
+            l->list[n - 1].bytes += l->list[i].bytes;
+        else l->list[n++] = l->list[i];
+    l->count = n;
+}
+
+struct placement_link *placement_links(const struct placement *p, size_t *count)
+{
+    enum { MANY = 1 << 16 }; /* before they are summed up */
+    const uint32_t n = p->options.partitions;
+    struct links l = {0};
+    for (uint32_t from = 0; from < n; from++)
+        for (uint32_t to = 0; to < n; to++) {
+            const uint64_t sectors = p->traffic[(size_t)from * n + to];
+            if (from == to || !sectors) continue;
+            route(&l, &p->options, from, to, sectors);
+            if (l.count >= MANY) sum_up(&l);
+        }
+    sum_up(&l);
+    if (l.count) qsort(l.list, l.count, sizeof *l.list, by_bytes);
+    *count = l.count;
+    return l.list;
 }

@@ -14,12 +14,14 @@
 #define HEDDLE_DETERMINISM_PLACEMENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum placement_map {                       /* which partition holds an address */
                      PLACEMENT_INTERLEAVE, /* address / grain, modulo the partitions */
                      PLACEMENT_BLOCK, /* each allocation in as many equal parts as there are partitions */
                      PLACEMENT_BLOCK_CYCLIC, /* each allocation in grains, dealt in turn */
+                     PLACEMENT_FIXED,        /* of a rule: one partition */
 };
 
 enum placement_topology {                     /* of the network between partitions */
@@ -30,9 +32,22 @@ enum placement_topology {                     /* of the network between partitio
                           PLACEMENT_HTREE,
 };
 
+/* Where bytes of an allocation are, in place of where placement_options.map puts them. Rules of one allocation do not overlap
+ * (placement_rules_overlap). */
+struct placement_rule {
+    const char *allocation; /* its name as reports have it */
+    uint64_t from,
+        to; /* bytes from its begin; to: the first behind them. Multiples of 32, or UINT64_MAX */
+    enum placement_map map; /* of the whole allocation, whatever the range is */
+    uint64_t grain;
+    uint32_t partition; /* of FIXED */
+};
+
 struct placement_options {
     enum placement_map map;
-    uint64_t grain;      /* bytes; of BLOCK: not used */
+    uint64_t grain;                     /* bytes; of BLOCK: not used */
+    const struct placement_rule *rules; /* the caller's, who keeps them */
+    size_t rule_count;
     uint32_t partitions; /* 1 to PLACEMENT_MOST */
     /* A CTA runs in the partition that holds most of the sectors that it accesses, the lowest of several. false: in
      * partition `CTA modulo partitions`. */
@@ -45,6 +60,8 @@ enum { PLACEMENT_MOST = 1024, PLACEMENT_HOPS = 63 /* of a mesh of 32 x 32: at mo
 const char *placement_read_map(const char *text, struct placement_options *out);
 /* Likewise "crossbar", "mesh", "htree". */
 const char *placement_read_topology(const char *text, struct placement_options *out);
+/* Whether two rules are for a byte. */
+bool placement_rules_overlap(const struct placement_rule *a, const struct placement_rule *b);
 /* From one partition to another. */
 uint32_t placement_hops(const struct placement_options *o, uint32_t from, uint32_t to);
 
@@ -63,5 +80,19 @@ void placement_free(struct placement *p); /* NULL is allowed */
 void placement_device(struct placement *p, const struct emu *e);
 const struct emu_observer *placement_observer(struct placement *p);
 const struct placement_counts *placement_counts(const struct placement *p);
+
+/* The allocation of a rule that no launch has accessed, as there may be none of that name; NULL: all rules were used. */
+const char *placement_unused(const struct placement *p);
+
+/* A link of the network, and what crosses it in both directions: 32 bytes for each sector of another partition than the CTA's.
+ *   crossbar   `a`: the link between that partition and the crossbar
+ *   mesh       between the neighbours `a` and `b`; a sector goes along a row first, as far as there are partitions, then along a column
+ *   htree      between node `a` of level `level` (0: partitions) and the node above it, a / 4 */
+struct placement_link {
+    uint32_t level, a, b;
+    uint64_t bytes;
+};
+/* All links that something has crossed, the one with most bytes first; of equal ones by level, a, b. malloc'd, the caller's. */
+struct placement_link *placement_links(const struct placement *p, size_t *count);
 
 #endif

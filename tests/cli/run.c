@@ -820,6 +820,63 @@ Test(run, mangled_jobs)
     }
 }
 
+/* ---- data distribution -------------------------------------------------------------------------- */
+
+/* 8 CTAs copy 4 sectors each from x to y; CTA c is beside partition c modulo 4. x is in partition 1: local to CTAs 1 and 5, 8
+ * sectors. Of y, 16 sectors are in partition 2: local to CTA 2 of 0 to 3; the others, in equal parts of 8 of the whole, in 2 (CTAs 4
+ * and 5) and 3 (6 and 7): local to CTA 7. So 16 of 64. */
+Test(run, memory_maps_from_a_file)
+{
+    write_file(
+        "copy.ptx",
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry copy(.param .u64 x, .param .u64 y)\n{\n"
+        ".reg .b32 %r<5>; .reg .b64 %d<5>;\nld.param.u64 %d1, [x]; ld.param.u64 %d2, [y]; mov.u32 %r1, %ctaid.x;\n"
+        "mov.u32 %r2, %tid.x; mad.lo.u32 %r1, %r1, 32, %r2; mul.wide.u32 %d3, %r1, 4; add.u64 %d1, %d1, %d3;\n"
+        "add.u64 %d2, %d2, %d3; ld.global.u32 %r3, [%d1]; st.global.u32 [%d2], %r3; ret;\n}\n");
+    write_file(
+        "copy.yaml",
+        "heddle: 1\nmodules: [copy.ptx]\nbuffers:\n  x: {type: u32, count: 256}\n  y: {type: u32, count: 256}\n"
+        "steps:\n  - {launch: copy, grid: 8, block: 32, args: [x, y]}\n");
+#define COPY "copy.yaml --distribute round-robin --memory-map "
+    write_file("map.yaml",
+               "default: interleave:32\nallocations:\n  x: 1\n  y: {0-511: 2, 512-1023: block}\n");
+    struct result r = run(COPY "map.yaml --topology mesh");
+    cr_expect(strstr(r.out, "map.yaml, CTAs round-robin: 16 sectors local, 48 remote (75.00 %)"),
+              "%s%s", r.out, r.err);
+    cr_expect(strstr(r.out, "4 links carry 2048 bytes; most, 512, the link 0-1"), "%s", r.out);
+    drop(&r);
+    write_file("map.yaml", "default: block\nallocations: {z: 1}\n");
+    r = run(COPY "map.yaml");
+    cr_expect(strstr(r.out, "no launch accesses an allocation called 'z'"), "%s", r.out);
+    drop(&r);
+    static const struct {
+        const char *map, *why;
+    } wrong[] = {
+        {"default: block\nallocations:\n  y: {0-511: 2, 480-1023: 3}\n",
+         "map.yaml:3:17: error: the bytes overlap with 0-511 of 'y'"},
+        {"default: block\nallocations: {x: 4}\n", "a number from 0 to 3, not '4'"},
+        {"default: block\nallocations: {x: {3-31: 1}}\n", "begin and end with a sector"},
+        {"default: block\nallocations: {x: {-1-31: 1}}\n", "FROM-TO"},
+        {"default: block\nallocations: {x: {32-0: 1}}\n", "FROM-TO"},
+        {"default: block\nallocations: {x: blocks}\n", "or the number of a partition"},
+        {"default: block\nallocations: {x: [1]}\n", "an allocation has a partition"},
+        {"default: 1\n", "a memory map is interleave:BYTES"},
+        {"allocations: {x: 1}\n", "'default' says where all other bytes are"},
+        {"default: block\nother: 1\n", "has the keys 'default', a map, and 'allocations'"},
+        {"default: [\n", "no YAML"},
+        {"- 1\n", "has the keys 'default' and 'allocations'"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        write_file("map.yaml", wrong[i].map);
+        r = run(COPY "map.yaml");
+        cr_expect(r.status == 2 && strstr(r.err, wrong[i].why), "%s%s", wrong[i].map, r.err);
+        drop(&r);
+    }
+    r = run(COPY "none.yaml");
+    cr_expect(r.status == 2 && strstr(r.err, "cannot read 'none.yaml'"), "%s", r.err);
+    drop(&r);
+}
+
 /* ---- workloads ---------------------------------------------------------------------------------- */
 
 static const struct call suite_calls[] = {

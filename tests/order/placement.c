@@ -6,6 +6,7 @@
 #include "tests/support/emu.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct watched {
@@ -145,4 +146,82 @@ Test(placement, maps_that_are_none)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         cr_expect(placement_read_map(wrong[i], &o), "%s", wrong[i]);
     cr_expect(!placement_read_map("blockcyclic:64K", &o) && o.grain == 65536);
+}
+
+/* ---- links --------------------------------------------------------------------------------------- */
+
+static const struct placement_link *link_of(const struct placement_link *l, size_t n,
+                                            uint32_t level, uint32_t a, uint32_t b)
+{
+    for (size_t i = 0; i < n; i++)
+        if (l[i].level == level && l[i].a == a && l[i].b == b) return &l[i];
+    return NULL;
+}
+
+/* saxpy, interleaved so that each CTA has an equal share of its sectors in each of P partitions, CTAs dealt in turn: each pair of
+ * partitions exchanges SAXPY / P^2 sectors in each direction. The numbers of pairs that cross a link are counted by hand. */
+static void links_in(const char *topology, const char *map, uint32_t partitions,
+                     void (*check)(const struct placement_link *l, size_t n, uint64_t pair))
+{
+    struct placement_options o = {.partitions = partitions};
+    cr_assert(!placement_read_map(map, &o) && !placement_read_topology(topology, &o));
+    struct watched w = {.placement = placement_new(&o)};
+    cuda_device_configure(&(struct emu_config){.threads = 1});
+    cuda_device_watch(&(struct cuda_watch){.self = &w, .before = before, .quiet = true});
+    const struct suite_result r = suite_run(
+        suite_find("saxpy"), &(struct suite_options){.size = SUITE_SMALL, .seed = 1});
+    cr_assert(r.passed, "%s", r.message);
+    size_t n;
+    struct placement_link *l = placement_links(w.placement, &n);
+    const struct placement_counts *c = placement_counts(w.placement);
+    uint64_t bytes = 0, hops = 0;
+    for (size_t i = 0; i < n; i++) bytes += l[i].bytes;
+    for (uint64_t h = 0; h < PLACEMENT_HOPS; h++) hops += h * c->hops[h];
+    const bool crossbar = strcmp(topology, "crossbar") == 0; /* one hop is two links */
+    cr_expect_eq(bytes, 32 * hops * (crossbar ? 2 : 1), "%s: %lu bytes", topology,
+                 (unsigned long)bytes);
+    check(l, n, 2 * (uint64_t)SAXPY / partitions / partitions * 32);
+    free(l);
+    cuda_device_watch(NULL);
+    cuda_device_reset();
+    placement_free(w.placement);
+}
+
+static void expect_link(const struct placement_link *l, size_t n, uint32_t level, uint32_t a,
+                        uint32_t b, uint64_t bytes)
+{
+    const struct placement_link *x = link_of(l, n, level, a, b);
+    cr_expect(x && x->bytes == bytes, "level %u, %u-%u: %lu, not %lu", level, a, b,
+              x ? (unsigned long)x->bytes : 0, (unsigned long)bytes);
+}
+
+/* 2 x 2, along rows first: 0-1 carries 0-1, one direction of 0-3 (from 0) and of 1-2 (from 1). */
+static void check_mesh(const struct placement_link *l, size_t n, uint64_t pair)
+{
+    cr_expect_eq(n, 4);
+    expect_link(l, n, 0, 0, 1, 2 * pair);
+    expect_link(l, n, 0, 2, 3, 2 * pair);
+    expect_link(l, n, 0, 0, 2, 2 * pair);
+    expect_link(l, n, 0, 1, 3, 2 * pair);
+}
+
+static void check_crossbar(const struct placement_link *l, size_t n, uint64_t pair)
+{
+    cr_expect_eq(n, 4);
+    for (uint32_t i = 0; i < 4; i++) expect_link(l, n, 0, i, i, 3 * pair);
+}
+
+/* 8 leaves of two nodes: a leaf exchanges with 7 others, a node's 4 leaves with 4 others. */
+static void check_tree(const struct placement_link *l, size_t n, uint64_t pair)
+{
+    cr_expect_eq(n, 10);
+    for (uint32_t i = 0; i < 8; i++) expect_link(l, n, 0, i, i, 7 * pair);
+    for (uint32_t i = 0; i < 2; i++) expect_link(l, n, 1, i, i, 16 * pair);
+}
+
+Test(placement, links_carry_what_crosses_them)
+{
+    links_in("mesh", "interleave:256", 4, check_mesh);
+    links_in("crossbar", "interleave:256", 4, check_crossbar);
+    links_in("htree", "interleave:128", 8, check_tree);
 }
