@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/sha256.h"
 #include "cuda/outcome.h"
 #include "determinism/orders.h"
 #include "emu/gpu.h"
@@ -31,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -369,11 +371,31 @@ char *estimate_run_name(const struct estimate_call *c)
     return name;
 }
 
+struct trace_origin estimate_origin(const struct estimate_call *c)
+{
+    struct trace_input *list = arena_array(c->arena, struct trace_input, (size_t)c->word_count + 1);
+    struct trace_origin o = {.run = estimate_run_name(c), .inputs = list};
+    const bool kept = c->index || !c->traces_only; /* else the file goes when it has been read */
+    for (int i = c->target; kept && i && i < c->word_count; i++) {
+        struct stat s;
+        uint8_t digest[SHA256_BYTES];
+        if (stat(c->words[i], &s) != 0 || !S_ISREG(s.st_mode) || !sha256_file(c->words[i], digest))
+            continue;
+        const char *hex = arena_copy(c->arena, "", 0);
+        for (int k = 0; k < SHA256_BYTES; k++)
+            hex = arena_printf(c->arena, "%s%02x", hex, digest[k]);
+        const char *slash = strrchr(c->words[i], '/');
+        list[o.input_count++] = (struct trace_input){slash ? slash + 1 : c->words[i], hex};
+    }
+    return o;
+}
+
 static bool name_run(const struct estimate_call *c)
 {
     FILE *f = fopen(c->traces, "ab");
     struct trace_writer w = {.file = f, .promises = c->index};
-    const bool named = f && trace_file_run(&w, estimate_run_name(c));
+    const struct trace_origin o = estimate_origin(c);
+    const bool named = f && trace_file_origin(&w, &o);
     return f && fclose(f) == 0 && named;
 }
 

@@ -6,6 +6,7 @@
 #ifndef HEDDLE_CLI_ESTIMATE_H
 #define HEDDLE_CLI_ESTIMATE_H
 
+#include "emu/trace_file.h"
 #include "model/launch_estimate.h"
 #include "session/event_stream.h"
 
@@ -78,6 +79,9 @@ int estimate_coefficients(struct estimate_call *c);
 
 /* "saxpy 4096", in the call's arena: as rows of measured cycles name it. */
 char *estimate_run_name(const struct estimate_call *c);
+
+/* That name, and the files that the target's words name, with their digests. */
+struct trace_origin estimate_origin(const struct estimate_call *c);
 
 /* Runs the target. Returns the exit code. If the target fails or is stopped, `partial` is set, and the estimates are
  * those of the launches before. */

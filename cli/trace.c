@@ -178,8 +178,10 @@ static int trace_record(int argc, char **argv)
         status = usage_error(c.command, "--traces is for 'heddle estimate'");
     if (status == EXIT_FINE) status = judge_filters(&c, &call, hdt, accelsim);
     if (status == EXIT_FINE && (!hdt || call.addresses)) {
-        status = trace_accesses(hdt ? "hdt" : call.format, &call.filter, output,
-                                estimate_run_name(&c), argc, argv);
+        c.index = true;
+        const struct trace_origin origin = estimate_origin(&c);
+        status = trace_accesses(hdt ? "hdt" : call.format, &call.filter, output, &origin, argc,
+                                argv);
         arena_free(arena);
         return finish_output(c.command, status);
     }

@@ -25,16 +25,16 @@ bool trace_add_index(const char *command, const char *path, size_t *launches)
 }
 
 /* The head, and the name of the run. */
-static bool begin_events(const char *output, const char *name)
+static bool begin_events(const char *output, const struct trace_origin *origin)
 {
     FILE *f = fopen(output, "wb");
     struct trace_writer w = {.file = f, .promises = true};
-    const bool named = f && trace_file_run(&w, name);
+    const bool named = f && trace_file_origin(&w, origin);
     return f && fclose(f) == 0 && named;
 }
 
 static int run(const char *format, const struct access_trace_filter *filter, const char *output,
-               const char *name, const struct observed_words *words)
+               const struct trace_origin *origin, const struct observed_words *words)
 {
     struct event_stream *events = event_stream_new();
     if (!events) return usage_error("trace record", "no memory: %s", strerror(errno));
@@ -43,7 +43,7 @@ static int run(const char *format, const struct access_trace_filter *filter, con
     FILE *f = folder ? NULL : fopen(output, "wb"); /* an error is known before the run */
     if (!folder && (!f || fclose(f) != 0))
         status = usage_error("trace record", "cannot write '%s': %s", output, strerror(errno));
-    if (status == EXIT_FINE && events_file && !begin_events(output, name))
+    if (status == EXIT_FINE && events_file && !begin_events(output, origin))
         status = usage_error("trace record", "cannot write '%s': %s", output, strerror(errno));
     if (status == EXIT_FINE && !run_observer_want_accesses(events, format, filter, output))
         status = usage_error("trace record",
@@ -64,7 +64,7 @@ static int run(const char *format, const struct access_trace_filter *filter, con
 }
 
 int trace_accesses(const char *format, const struct access_trace_filter *filter, const char *output,
-                   const char *name, int argc, char **argv)
+                   const struct trace_origin *origin, int argc, char **argv)
 {
     static const char *const own_options[] = {"--format", "--output", "-o",
                                               "--launch", "--cta",    "--space"};
@@ -78,7 +78,7 @@ int trace_accesses(const char *format, const struct access_trace_filter *filter,
         if (!own && argv[i] && strcmp(argv[i], "--addresses") == 0) continue;
         if (!own && argv[i]) observed_words_add(&words, argc, argv, &i);
     }
-    const int status = run(format, filter, output, name, &words);
+    const int status = run(format, filter, output, origin, &words);
     arena_free(arena);
     return status;
 }

@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 struct access_trace_filter;
+struct trace_origin;
 
-/* Runs the target of the command line, named `name` in a .hdt file, without the options of 'trace record' alone, and writes what the filter chooses to
+/* Runs the target of the command line, whose origin a .hdt file says, without the options of 'trace record' alone, and writes what the filter chooses to
  * `output`, of accelsim a folder (session/run_observer.h). The exit status. */
 int trace_accesses(const char *format, const struct access_trace_filter *filter, const char *output,
-                   const char *name, int argc, char **argv);
+                   const struct trace_origin *origin, int argc, char **argv);
 
 /* Adds an index to the end of a trace file. *launches: how many it has. false: it was said why not. */
 bool trace_add_index(const char *command, const char *path, size_t *launches);

@@ -62,7 +62,8 @@ static void write_run(struct convert *c)
 {
     if (c->in->run == c->run) return;
     c->run = c->in->run;
-    c->failed |= !trace_file_run(&c->out, c->run);
+    const struct trace_origin none = {.run = c->run};
+    c->failed |= !trace_file_origin(&c->out, c->in->origin ? c->in->origin : &none);
 }
 
 static void begin(void *self, const struct trace_launch *l)

@@ -74,10 +74,15 @@ struct info {
     const char *run; /* whose launches are listed; NULL: none */
 };
 
-static void print_row(struct info *s, const char *run, const struct trace_index_entry *e)
+static void print_row(struct info *s, const struct trace_file *in,
+                      const struct trace_index_entry *e)
 {
+    const char *const run = in->run;
     if (!s->run || !run || strcmp(s->run, run) != 0 || !e->launch) {
         printf("run: %s\n", run ? run : "");
+        if (in->origin) printf("recorded by Heddle %s\n", in->origin->version);
+        for (size_t i = 0; in->origin && i < in->origin->input_count; i++)
+            printf("sha256 %s  %s\n", in->origin->inputs[i].digest, in->origin->inputs[i].file);
         printf("%6s  %-28s %-10s %-12s %12s %10s %14s %14s\n", "launch", "kernel", "gpu", "order",
                "CTAs", "traced", "instructions", "recorded");
     }
@@ -94,7 +99,7 @@ static void print_row(struct info *s, const char *run, const struct trace_index_
 static void info_launch(void *self, const struct trace_file *in, const struct emu_counts *c)
 {
     const struct emu_trace *t = c->trace;
-    print_row(self, in->run,
+    print_row(self, in,
               &(struct trace_index_entry){.launch = in->launch,
                                           .kernel = c->kernel,
                                           .gpu = c->gpu->name,
@@ -110,7 +115,7 @@ static void info_events(void *self, const struct trace_launch *l,
 {
     struct info *s = self;
     const uint64_t ctas = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-    print_row(s, s->in->run,
+    print_row(s, s->in,
               &(struct trace_index_entry){.events = true,
                                           .launch = l->number,
                                           .kernel = l->kernel,
@@ -145,7 +150,7 @@ static bool info_by_index(void *self, const char *path, struct trace_file *in,
         const struct trace_index_entry *e = &x->list[i];
         if (e->run != run && !trace_file_seek(in, e)) return true;
         run = e->run;
-        print_row(s, in->run, e);
+        print_row(s, in, e);
     }
     const bool known = fseek(in->file, 0, SEEK_END) == 0;
     print_sums(s, path, x->frames + 2, known ? (uint64_t)ftell(in->file) : x->bytes);
@@ -170,8 +175,9 @@ const struct command command_trace_info = {
     .summary = "list the launches of trace files",
     .usage = "trace info FILE...",
     .description =
-        "Prints each launch: kernel, GPU, order, CTAs, how many of them were traced, the warp instructions of the "
-        "launch and those that were recorded; and how large the file is. Of a file with an index only that is read.",
+        "Prints which Heddle recorded it, the SHA-256 of the files that its command line named, and each launch: kernel, "
+        "GPU, order, CTAs, how many of them were traced, the warp instructions of the launch and those that were recorded; "
+        "and how large the file is. Of a file with an index only that is read.",
     .exit_status =
         "  0  success\n  1  a file is damaged\n  2  a wrong call, or a file that cannot be read",
     .examples = "  heddle trace info app.hdt",

@@ -35,7 +35,7 @@ enum {
 };
 
 enum trace_frame {
-    TRACE_FRAME_RUN = 1,      /* name of a run, version of Heddle */
+    TRACE_FRAME_RUN = 1,      /* name of a run, version of Heddle, digests of its files */
     TRACE_FRAME_CODE,         /* instructions, blocks, sites, for the launches that follow */
     TRACE_FRAME_LAUNCH,       /* shape, GPU, order, counters */
     TRACE_FRAME_CTA,          /* words and lines of one CTA */
@@ -57,7 +57,19 @@ struct trace_writer {
 /* Makes the tables that readers and writers share in a process. A caller that forks calls it before, so that it is done
  * once and not by each. */
 void trace_file_prepare(void);
+/* Where the launches that follow come from. */
+struct trace_input {
+    const char *file, *digest; /* as the user named it; SHA-256 in hexadecimal digits */
+};
+struct trace_origin {
+    const char *run;     /* target and arguments */
+    const char *version; /* of the Heddle that recorded it; NULL: this one */
+    const struct trace_input *inputs;
+    size_t input_count; /* files that target and arguments name */
+};
 /* false: it could not be written. */
+bool trace_file_origin(struct trace_writer *w, const struct trace_origin *o);
+/* The same of a run without files. */
 bool trace_file_run(struct trace_writer *w, const char *run);
 /* A launch without a trace is left out. */
 bool trace_file_add(struct trace_writer *w, const struct emu_counts *c);
@@ -75,12 +87,13 @@ struct trace_file {
     /* Before each frame, with its place in the file; NULL: no callback. */
     void (*progress)(void *self, uint64_t at);
     void *progress_self;
-    const char *run;      /* of the launch that was read last; NULL: the file names none */
-    uint32_t launch;      /* which of its run on that GPU, from 0 */
-    const char *why;      /* the error in the file; NULL: none */
-    uint64_t events;      /* launches with events that were read */
-    uint64_t frames;      /* that were read */
-    uint64_t bytes, full; /* of these, as they are in the file and decompressed */
+    const char *run; /* of the launch that was read last; NULL: the file names none */
+    const struct trace_origin *origin; /* of that; NULL: likewise */
+    uint32_t launch;                   /* which of its run on that GPU, from 0 */
+    const char *why;                   /* the error in the file; NULL: none */
+    uint64_t events;                   /* launches with events that were read */
+    uint64_t frames;                   /* that were read */
+    uint64_t bytes, full;              /* of these, as they are in the file and decompressed */
     bool one; /* trace_file_next() also returns (NULL, no `why`) behind each launch with events */
     bool promised; /* the head promises an index */
     bool indexed;  /* at the end: the last frames are an index and its trailer */

@@ -51,12 +51,22 @@ static bool put_head(struct trace_writer *w)
            fwrite(rest, 1, sizeof rest, w->file) == sizeof rest;
 }
 
-bool trace_file_run(struct trace_writer *w, const char *run)
+bool trace_file_origin(struct trace_writer *w, const struct trace_origin *o)
 {
     struct buf b = {0};
-    put_text(&b, run);
-    put_text(&b, HEDDLE_VERSION);
+    put_text(&b, o->run);
+    put_text(&b, o->version ? o->version : HEDDLE_VERSION);
+    put_number(&b, o->input_count);
+    for (size_t i = 0; i < o->input_count; i++) {
+        put_text(&b, o->inputs[i].file);
+        put_text(&b, o->inputs[i].digest);
+    }
     return put_head(w) && frame_write(w->file, TRACE_FRAME_RUN, &b);
+}
+
+bool trace_file_run(struct trace_writer *w, const char *run)
+{
+    return trace_file_origin(w, &(struct trace_origin){.run = run});
 }
 
 /* Which of the rows of one spelling it is. */
@@ -700,10 +710,20 @@ static bool read_ctas(struct trace_file *f, const struct emu_counts *l, struct e
 
 static bool read_run(struct trace_file *f, struct reader *r)
 {
-    const char *run = get_text(&r->c, f->arena), *version = get_text(&r->c, f->arena);
-    f->run = run;
+    struct trace_origin *o = arena_alloc(f->arena, sizeof *o);
+    struct cursor *c = &r->c;
+    *o = (struct trace_origin){.run = get_text(c, f->arena), .version = get_text(c, f->arena)};
+    if (!c->bad && c->at != c->end) { /* files were not named */
+        o->input_count = get_count(c, 2);
+        struct trace_input *list = arena_array(f->arena, struct trace_input, o->input_count);
+        for (size_t i = 0; i < o->input_count; i++)
+            list[i] = (struct trace_input){get_text(c, f->arena), get_text(c, f->arena)};
+        o->inputs = list;
+    }
+    f->run = o->run;
+    f->origin = o;
     f->launch = UINT32_MAX;
-    return run && version && r->c.at == r->c.end;
+    return !c->bad && o->run && o->version && c->at == c->end;
 }
 
 static bool read_code(struct trace_file *f, struct reader *r)

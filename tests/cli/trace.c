@@ -63,6 +63,33 @@ Test(trace_command, grids_that_kernels_launch_are_estimated_together)
     free(later);
 }
 
+/* The digest is that of sha256sum; a conversion keeps where the trace came from. */
+Test(trace_command, a_trace_says_what_it_was_made_from)
+{
+    int status;
+    char *sum = command_output("sha256sum docs/guide/total.ptx", &status);
+    cr_assert(status == 0 && strlen(sum) > 64);
+    char line[100];
+    snprintf(line, sizeof line, "\nsha256 %.64s  total.ptx\n", sum);
+    static const char *const addresses[] = {"", "--addresses "};
+    for (int i = 0; i < 2; i++) {
+        char words[300];
+        snprintf(words, sizeof words,
+                 "trace record %s--gpu titanv --output %%s/a.hdt docs/guide/total.ptx --block 256 "
+                 "--arg 'x=buf:f32[256]=const(1)' --arg 'result=buf:f32[1]' >/dev/null",
+                 addresses[i]);
+        free(command_heddle(words, 0));
+        free(command_heddle("trace convert %s/a.hdt --format hdt --output %s/b.hdt", 0));
+        char *info = command_heddle("trace info %s/a.hdt", 0),
+             *converted = command_heddle("trace info %s/b.hdt", 0);
+        cr_expect(strstr(info, line) && strstr(info, "\nrecorded by Heddle "), "%s", info);
+        cr_expect(strstr(converted, line) != NULL, "%s", converted);
+        free(info);
+        free(converted);
+    }
+    free(sum);
+}
+
 Test(trace_command, what_is_printed_is_what_was_run)
 {
     record("--gpu gv100");
