@@ -15,21 +15,21 @@
 enum { TILE = 8 }; /* rows or columns of a register of all lanes */
 
 /* The warp's part of a row of r32, zero for lanes that are not here. */
-static inline const u32 *take32(const struct emu_group *g, u32 row, u32 w, u32 *room)
+static inline const u32 *take32(const struct emu_group *g, u32 row, u32 w, u32 *masked)
 {
     const u32 *p = (const u32 *)(const void *)(g->r32 + row) + w * LANES, exec = g->exec[w];
     if (exec == ~0u) return p;
-    for (int l = 0; l < LANES; l++) room[l] = exec >> l & 1 ? p[l] : 0;
-    return room;
+    for (int l = 0; l < LANES; l++) masked[l] = exec >> l & 1 ? p[l] : 0;
+    return masked;
 }
 
-static inline const u64 *take64(const struct emu_group *g, u32 row, u32 w, u64 *room)
+static inline const u64 *take64(const struct emu_group *g, u32 row, u32 w, u64 *masked)
 {
     const u64 *p = (const u64 *)(const void *)(g->r64 + row) + w * LANES;
     u32 exec = g->exec[w];
     if (exec == ~0u) return p;
-    for (int l = 0; l < LANES; l++) room[l] = exec >> l & 1 ? p[l] : 0;
-    return room;
+    for (int l = 0; l < LANES; l++) masked[l] = exec >> l & 1 ? p[l] : 0;
+    return masked;
 }
 
 static inline void give32(struct emu_group *g, u32 row, u32 w, const u32 *v)

@@ -38,9 +38,9 @@ enum { MOST = 8 * LANES }; /* elements of a register of all lanes */
 static inline u32 elements32(const struct emu_group *g, unsigned type, u32 row, u32 w,
                              f32 *restrict f)
 {
-    u32 room[LANES];
+    u32 masked[LANES];
     u16 h[MOST / 2];
-    const u32 *p = take32(g, row, w, room);
+    const u32 *p = take32(g, row, w, masked);
     const u8 *byte = (const u8 *)p; /* the host is little-endian, as the guest is */
     switch (type) {
     case PTX_tf32: CONVERT(LANES, f[i], fp_float32(p[i] & 0xffffe000u)) return 4;
@@ -90,14 +90,14 @@ static inline u32 elements(const struct emu_group *g, unsigned type, u32 row, u3
                            f64 *restrict out)
 {
     f32 f[MOST];
-    u32 room[LANES];
+    u32 masked[LANES];
     u64 wide[LANES];
     if (type == PTX_f64) {
         memcpy(out, take64(g, row, w, wide), LANES * sizeof(f64));
         return 4;
     }
     if (type == PTX_f16 || type == PTX_bf16) {
-        from_halves((const u16 *)take32(g, row, w, room), type, out);
+        from_halves((const u16 *)take32(g, row, w, masked), type, out);
         return 8;
     }
     const u32 n = elements32(g, type, row, w, f);
@@ -128,7 +128,7 @@ static void read_b(const struct emu_group *g, const struct mma_desc *d, u32 w, s
 {
     f32 f[MOST], rows[MOST];
     u16 half[2 * LANES];
-    u32 room[LANES];
+    u32 masked[LANES];
     f64 e[LANES], *b = x->b;
     for (u32 r = 0, done = 0, n; done < (u32)d->n * d->k; r++, b += n * TILE, done += n * TILE)
         if (d->b == PTX_f64) {
@@ -137,7 +137,7 @@ static void read_b(const struct emu_group *g, const struct mma_desc *d, u32 w, s
                 for (u32 i = 0; i < TILE; i++) b[j * TILE + i] = e[i * n + j];
         } else if (d->b == PTX_f16 || d->b == PTX_bf16) {
             n = 8;
-            transpose_halves((const u16 *)take32(g, d->b_rows[r], w, room), half);
+            transpose_halves((const u16 *)take32(g, d->b_rows[r], w, masked), half);
             from_halves(half, d->b, b);
         } else {
             n = elements32(g, d->b, d->b_rows[r], w, f);
@@ -154,8 +154,8 @@ static void read_b(const struct emu_group *g, const struct mma_desc *d, u32 w, s
  * 8 and 4 bits: a thread has eight chunks of one row, odd threads of the row 8 further down. */
 static void read_meta(const struct emu_group *g, const struct mma_desc *d, u32 w, struct work *x)
 {
-    u32 room[LANES];
-    const u32 *meta = take32(g, d->meta, w, room);
+    u32 masked[LANES];
+    const u32 *meta = take32(g, d->meta, w, masked);
     const bool wide = ptx_types[d->a].bits >= 16;
     const u32 size = d->a == PTX_tf32 ? 2 : ptx_types[d->a].bits == 4 ? 8 : 4, chunks = d->k / size;
     const u32 holders = wide ? chunks / 4 : chunks / 4; /* threads of a group that have some */
@@ -192,7 +192,7 @@ static void read_c(const struct emu_group *g, const struct mma_desc *d, u32 w, s
     const u32 blocks = d->m * d->n / 64u;
     for (u32 block = 0; block < blocks; block++) {
         f64 *c = block_at(x, d, block);
-        u32 room[LANES], more[LANES], both[2 * LANES];
+        u32 masked[LANES], more[LANES], both[2 * LANES];
         u64 wide[LANES];
         if (d->c == PTX_f16) {
             elements(g, PTX_f16, d->c_rows[block], w, c);
@@ -202,7 +202,7 @@ static void read_c(const struct emu_group *g, const struct mma_desc *d, u32 w, s
                 for (u32 l = 0; l < LANES; l++) c[2 * l + h] = fp_float64(p[l]);
             }
         } else {
-            const u32 *p = take32(g, d->c_rows[2 * block], w, room),
+            const u32 *p = take32(g, d->c_rows[2 * block], w, masked),
                       *q = take32(g, d->c_rows[2 * block + 1], w, more);
             LANE_LOOP for (int l = 0; l < LANES; l++) both[2 * l] = p[l], both[2 * l + 1] = q[l];
             if (d->c == PTX_f32) CONVERT(2 * LANES, c[i], (f64)fp_float32(both[i]))
@@ -552,20 +552,20 @@ OP(mma_b1)
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         note(g, in, w);
-        u32 a[16][8], b[8][TILE], s[16][TILE] = {{0}}, room[LANES], v[4][LANES];
+        u32 a[16][8], b[8][TILE], s[16][TILE] = {{0}}, masked[LANES], v[4][LANES];
         for (u32 r = 0; r < m * words / LANES; r++) {
-            const u32 *p = take32(g, d->a_rows[r], w, room);
+            const u32 *p = take32(g, d->a_rows[r], w, masked);
             const u32 half = m == 8 ? 0 : r % 2 * 8, at = (m == 8 ? r : r / 2) * 4;
             for (u32 l = 0; l < LANES; l++) a[half + l / 4][at + l % 4] = p[l];
         }
         for (u32 r = 0; r < words / 4; r++) {
-            const u32 *p = take32(g, d->b_rows[r], w, room);
+            const u32 *p = take32(g, d->b_rows[r], w, masked);
             for (u32 l = 0; l < LANES; l++) b[r * 4 + l % 4][l / 4] = p[l];
         }
         if (d->conjunction) COUNT(a[row][i] & b[i][n])
         else COUNT(a[row][i] ^ b[i][n])
         for (u32 i = 0; i < m / 4; i++) {
-            const u32 *p = take32(g, d->c_rows[i], w, room);
+            const u32 *p = take32(g, d->c_rows[i], w, masked);
             for (u32 l = 0; l < LANES; l++)
                 v[i][l] = p[l] + s[i / 2 * 8 + l / 4][l % 4 * 2 + i % 2];
         }
@@ -583,7 +583,7 @@ OP(mma_quads)
         note(g, in, w);
         _Alignas(64) f64 a[4][32], b[4][32], c[4][64];
         f64 e[MOST];
-        u32 room[LANES], v[8][LANES];
+        u32 masked[LANES], v[8][LANES];
         for (u32 r = 0; r < 2; r++) {
             elements(g, PTX_f16, d->a_rows[r], w, e);
             for (u32 i = 0; i < 2 * LANES; i++) {
@@ -610,7 +610,7 @@ OP(mma_quads)
             }
         else
             for (u32 i = 0; i < 8; i++) {
-                const u32 *p = take32(g, d->c_rows[i], w, room);
+                const u32 *p = take32(g, d->c_rows[i], w, masked);
                 for (u32 l = 0; l < LANES; l++)
                     c[l % 16 / 4][F32_ROW(l, i) * TILE + F32_COL(l, i)] = (f64)fp_float32(p[l]);
             }
