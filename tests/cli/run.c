@@ -823,8 +823,9 @@ Test(run, mangled_jobs)
 /* ---- data distribution -------------------------------------------------------------------------- */
 
 /* 8 CTAs copy 4 sectors each from x to y; CTA c is beside partition c modulo 4. x is in partition 1: local to CTAs 1 and 5, 8
- * sectors. Of y, 16 sectors are in partition 2: local to CTA 2 of 0 to 3; the others, in equal parts of 8 of the whole, in 2 (CTAs 4
- * and 5) and 3 (6 and 7): local to CTA 7. So 16 of 64. */
+ * sectors. Of y, 16 sectors are in partition 2: local to CTA 2 of 0 to 3; 8, the third of 4 equal parts of the whole, too (CTAs 4 and 5);
+ * 8 are in partition 0 (CTAs 6 and 7). So 12 of 64. Sectors by link of the mesh 0 1 / 2 3, rows first, are for 0-1: 8 (x) and 8 (y, 1 to
+ * 2); 1-3: 16 (x); 2-3: 8 (x), 4 and 4 (y); 0-2: 8, 8, 4, 4 (y). */
 Test(run, memory_maps_from_a_file)
 {
     write_file(
@@ -838,12 +839,13 @@ Test(run, memory_maps_from_a_file)
         "heddle: 1\nmodules: [copy.ptx]\nbuffers:\n  x: {type: u32, count: 256}\n  y: {type: u32, count: 256}\n"
         "steps:\n  - {launch: copy, grid: 8, block: 32, args: [x, y]}\n");
 #define COPY "copy.yaml --distribute round-robin --memory-map "
-    write_file("map.yaml",
-               "default: interleave:32\nallocations:\n  x: 1\n  y: {0-511: 2, 512-1023: block}\n");
+    write_file(
+        "map.yaml",
+        "default: interleave:32\nallocations:\n  x: 1\n  y: {0-511: 2, 512-767: block, 768-1023: 0}\n");
     struct result r = run(COPY "map.yaml --topology mesh");
-    cr_expect(strstr(r.out, "map.yaml, CTAs round-robin: 16 sectors local, 48 remote (75.00 %)"),
+    cr_expect(strstr(r.out, "map.yaml, CTAs round-robin: 12 sectors local, 52 remote (81.25 %)"),
               "%s%s", r.out, r.err);
-    cr_expect(strstr(r.out, "4 links carry 2048 bytes; most, 512, the link 0-1"), "%s", r.out);
+    cr_expect(strstr(r.out, "4 links carry 2304 bytes; most, 768, the link 0-2"), "%s", r.out);
     drop(&r);
     write_file("map.yaml", "default: block\nallocations: {z: 1}\n");
     r = run(COPY "map.yaml");
