@@ -101,17 +101,20 @@ static enum reach reach(struct emu_group *g, const struct emu_uop *in, u32 w, u3
         }                                                                                          \
     }
 
+#define BY_WIDTH(MOVE)                                                                             \
+    switch (width) {                                                                               \
+    case 1: MOVE(u8, 2, u16) break;                                                                \
+    case 2: MOVE(u16, 2, u16) break;                                                               \
+    case 4: MOVE(u32, 4, u32) break;                                                               \
+    default: MOVE(u64, 8, u64)                                                                     \
+    }
+
 /* An element of `width` bytes, up to 8, of each lane, which lies `from` bytes on, to a row of registers. */
 static void load_lanes(struct emu_group *g, u32 w, u32 width, const struct surface_lanes *r,
                        u32 from, u32 row)
 {
     const u32 exec = g->exec[w];
-    switch (width) {
-    case 1: LOAD_LANES(u8, 2, u16) break;
-    case 2: LOAD_LANES(u16, 2, u16) break;
-    case 4: LOAD_LANES(u32, 4, u32) break;
-    default: LOAD_LANES(u64, 8, u64)
-    }
+    BY_WIDTH(LOAD_LANES)
 }
 
 /* And back, in the order of lanes. */
@@ -119,12 +122,7 @@ static void store_lanes(struct emu_group *g, u32 w, u32 width, const struct surf
                         u32 to, u32 row)
 {
     const u32 exec = g->exec[w];
-    switch (width) {
-    case 1: STORE_LANES(u8, 2, u16) break;
-    case 2: STORE_LANES(u16, 2, u16) break;
-    case 4: STORE_LANES(u32, 4, u32) break;
-    default: STORE_LANES(u64, 8, u64)
-    }
+    BY_WIDTH(STORE_LANES)
 }
 
 /* Tells orders and observers of one lane's access; false: the warp sleeps, and begins again. PTX's memory model leaves
@@ -170,39 +168,25 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in)
 }
 
 /* One by one. false: a fault, or the warp sleeps. */
-static bool load_apart(struct emu_group *g, const struct emu_uop *in, u32 w,
-                       struct texture_object *object)
+static bool lane_elements(struct emu_group *g, const struct emu_uop *in, u32 w,
+                          struct texture_object *object, bool write)
 {
     const struct texture_op *v = in->ext;
     const u32 size = v->width * v->count;
-    EACH_REACHED(1, size, false)
+    EACH_REACHED(1, size, write)
     {
+        if (write && there == REACH_NOWHERE) continue;
         u8 data[32] = {0};
-        enum emu_verdict verdict;
-        if (there == REACH_THERE) {
-            memcpy(data, p, size);
-            if (!tell(g, in, l, EMU_LOAD, v->type, address, size, data, &verdict)) return false;
-        }
-        for (u32 k = 0; k < v->count; k++)
-            lane_give(g, v->result[k], v->width, w, l, data + k * v->width);
-    }
-    return true;
-}
-
-static bool store_apart(struct emu_group *g, const struct emu_uop *in, u32 w,
-                        struct texture_object *object)
-{
-    const struct texture_op *v = in->ext;
-    const u32 size = v->width * v->count;
-    EACH_REACHED(1, size, true)
-    {
-        if (there == REACH_NOWHERE) continue;
-        u8 data[32];
-        enum emu_verdict verdict;
-        for (u32 k = 0; k < v->count; k++)
+        enum emu_verdict verdict = EMU_PROCEED;
+        for (u32 k = 0; write && k < v->count; k++)
             lane_take(g, v->result[k], v->width, w, l, data + k * v->width);
-        if (!tell(g, in, l, EMU_STORE, v->type, address, size, data, &verdict)) return false;
-        if (verdict != EMU_DONE) memcpy(p, data, size);
+        if (!write && there == REACH_THERE) memcpy(data, p, size);
+        if (there == REACH_THERE &&
+            !tell(g, in, l, write ? EMU_STORE : EMU_LOAD, v->type, address, size, data, &verdict))
+            return false;
+        if (write && verdict != EMU_DONE) memcpy(p, data, size);
+        for (u32 k = 0; !write && k < v->count; k++)
+            lane_give(g, v->result[k], v->width, w, l, data + k * v->width);
     }
     return true;
 }
@@ -223,7 +207,7 @@ static const struct emu_uop *elements(struct emu_group *g, const struct emu_uop 
                                                    g, in, w, 1, v->width * v->count, write, &o, &r);
         if (whole == SURFACE_WHOLE_FAULT) return NULL;
         if (whole == SURFACE_WHOLE_APART) {
-            if (!(write ? store_apart(g, in, w, &o) : load_apart(g, in, w, &o))) return NULL;
+            if (!lane_elements(g, in, w, &o, write)) return NULL;
             continue;
         }
         for (u32 k = 0; k < v->count; k++)
@@ -275,8 +259,8 @@ static void to_texel(struct emu_group *g, const struct texture_op *v, u32 w, u32
     }
 }
 
-static bool store_samples_apart(struct emu_group *g, const struct emu_uop *in, u32 w,
-                                struct texture_object *object)
+static bool store_samples_by_lane(struct emu_group *g, const struct emu_uop *in, u32 w,
+                                  struct texture_object *object)
 {
     const struct texture_op *v = in->ext;
     EACH_REACHED(texture_texel_bytes(&t->memory), texture_texel_bytes(&t->memory), true)
@@ -305,7 +289,7 @@ const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_
                                                                                      true, &o, &r);
         if (whole == SURFACE_WHOLE_FAULT) return NULL;
         if (whole == SURFACE_WHOLE_APART) {
-            if (!store_samples_apart(g, in, w, &o)) return NULL;
+            if (!store_samples_by_lane(g, in, w, &o)) return NULL;
             continue;
         }
         const struct texture_memory *m = &o.texture->memory;
