@@ -4,11 +4,15 @@
 #include "cli/communication.h"
 
 #include "cli/command.h"
+#include "cli/file_steps.h"
 #include "cli/observed_run.h"
 #include "cli/replace.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "determinism/communication/communication.h"
+#include "emu/trace_events.h"
+#include "emu/trace_file.h"
 #include "session/communication_log.h"
 #include "session/event_stream.h"
 
@@ -49,6 +53,12 @@ static const struct command_option options[] = {
      .help =
          "With --partition: what is cut into N ranges of equal length: the linear index of a CTA, or one of its "
          "coordinates. metis: the METIS library (libmetis5) chooses the parts so that few bytes cross.",
+     .id = 1},
+    {.name = "from",
+     .argument = "FILE",
+     .help =
+         "A file of 'heddle trace record --addresses' instead of a target. Nothing is run. It has no copies of the host: "
+         "what these wrote counts as initial, what they read as never read.",
      .id = 1},
     {.name = "link-bandwidth",
      .argument = "BYTES/s",
@@ -147,16 +157,26 @@ static bool set_bandwidth(struct communication_call *c, const char *text)
     return false;
 }
 
+static bool set_from(struct communication_call *c, const char *text)
+{
+    c->from = text;
+    return true;
+}
+
 static bool read_call(struct communication_call *c, int argc, char **argv,
                       struct observed_words *words)
 {
     static const struct {
         const char *name;
         bool (*set)(struct communication_call *, const char *);
-    } own[] = {
-        {"--granularity", set_unit},        {"--format", set_format},       {"--graph", set_graph},
-        {"--matrix", set_matrix},           {"--partition", set_partition}, {"--by", set_by},
-        {"--link-bandwidth", set_bandwidth}};
+    } own[] = {{"--granularity", set_unit},
+               {"--format", set_format},
+               {"--graph", set_graph},
+               {"--matrix", set_matrix},
+               {"--partition", set_partition},
+               {"--by", set_by},
+               {"--link-bandwidth", set_bandwidth},
+               {"--from", set_from}};
     for (int i = 1; i < argc && argv[i]; i++) {
         const char *value = NULL;
         for (size_t k = 0; !value && k < sizeof own / sizeof *own; k++) {
@@ -165,7 +185,11 @@ static bool read_call(struct communication_call *c, int argc, char **argv,
         }
         if (!value && argv[i]) observed_words_add(words, argc, argv, &i);
     }
-    c->target = words->target;
+    c->target = c->from ? c->from : words->target;
+    if (c->from && words->count > 2) { /* the command and --quiet */
+        usage_error("communication", "--from takes no target and no options of 'heddle run'");
+        return false;
+    }
     if (c->bandwidth > 0 && !c->device_counts) {
         usage_error("communication", "--link-bandwidth needs --partition");
         return false;
@@ -195,6 +219,41 @@ static int run(const struct communication_call *c, const struct observed_words *
         return EXIT_INPUT;
     }
     return status;
+}
+
+static void file_begin(void *self, const struct trace_launch *l)
+{
+    communication_stream(self, l->stream);
+    communication_begin(self, l->kernel, l->grid, l->block);
+}
+
+static const struct emu_observer *file_observer(void *self)
+{
+    return communication_observer(self);
+}
+
+/* The same of a trace file. What *out names is of `to`. */
+static int read_trace(const struct communication_call *c, struct communication *to,
+                      const struct communication_result **out)
+{
+    const struct trace_events_sink sink = {
+        .self = to, .begin = file_begin, .observer = file_observer};
+    struct trace_file in = {.file = fopen(c->from, "rb"), .arena = c->arena, .sink = &sink};
+    if (!in.file)
+        return usage_error("communication", "cannot read '%s': %s", c->from, strerror(errno));
+    struct file_steps steps;
+    size_t without = 0;
+    file_steps_begin(&steps, &in);
+    while (trace_file_next(&in)) without++;
+    file_steps_end(&steps);
+    (void)fclose(in.file);
+    if (in.why) fprintf(stderr, "heddle communication: '%s': %s\n", c->from, in.why);
+    else if (without || !in.events)
+        fprintf(stderr,
+                "heddle communication: '%s' has %s without addresses: record it with --addresses\n",
+                c->from, without ? "launches" : "no launch, or ones");
+    *out = in.events ? communication_result(to) : NULL;
+    return in.why || without || !in.events ? EXIT_INPUT : EXIT_FINE;
 }
 
 /* ---- printing -------------------------------------------------------------------------------------------- */
@@ -331,6 +390,9 @@ static void print_table(const struct communication_call *c, const struct communi
     print_kernels(r);
     print_pairs(r);
     print_totals(r);
+    if (c->from)
+        printf(
+            "note: the file has no copies of the host: what these wrote counts as initial, what they read as never read\n");
 }
 
 /* Edges; their launches are numbered from 0. */
@@ -421,13 +483,15 @@ static int communication(int argc, char **argv)
     const struct communication_result *r = NULL;
     int status = EXIT_USAGE;
     if (read_call(&c, argc, argv, &words)) {
-        status = run(&c, &words, &r);
+        struct communication *of_file = c.from ? communication_new(c.unit) : NULL;
+        status = c.from ? read_trace(&c, of_file, &r) : run(&c, &words, &r);
         if (status != EXIT_FINE && r)
-            fprintf(
-                stderr,
-                "heddle communication: the run failed: what follows is of the launches until then\n");
+            fprintf(stderr,
+                    "heddle communication: %s: what follows is of the launches until then\n",
+                    c.from ? "the file is damaged" : "the run failed");
         const int printed = r ? print(&c, r) : EXIT_FINE;
         if (status == EXIT_FINE) status = printed;
+        communication_free(of_file);
     }
     arena_free(arena);
     return finish_output("communication", status);
@@ -436,7 +500,8 @@ static int communication(int argc, char **argv)
 const struct command command_communication = {
     .name = "communication",
     .summary = "find which CTAs pass data to which, across launches",
-    .usage = "communication [options] TARGET [ARGUMENTS]",
+    .usage = "communication [options] TARGET [ARGUMENTS]\n"
+             "communication [options] --from FILE",
     .description =
         "Runs TARGET (as for 'heddle run': a kernel file, a job file, suite:NAME[:SIZE], or a CUDA program) and "
         "follows each byte of global memory from the CTA that wrote it last to the CTAs of later launches that read "
@@ -451,7 +516,9 @@ const struct command command_communication = {
     .also = &command_run,
     .exit_status =
         "  0  success\n  5  there are too many edges for what was asked\n  otherwise as for 'heddle run'",
-    .examples = "  heddle communication suite:stencil_2d --matrix stencil.svg\n"
-                "  heddle communication suite:stencil_2d --partition 2,4,8 --link-bandwidth 25GB/s",
+    .examples =
+        "  heddle communication suite:stencil_2d --matrix stencil.svg\n"
+        "  heddle communication suite:stencil_2d --partition 2,4,8 --link-bandwidth 25GB/s\n"
+        "  heddle communication --from app.hdt",
     .run = communication,
 };

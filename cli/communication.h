@@ -15,6 +15,7 @@ enum partition_by { BY_LINEAR, BY_X, BY_Y, BY_Z, BY_METIS };
 struct communication_call {
     struct arena *arena;
     const char *target;
+    const char *from; /* a trace file in place of the target; NULL: none */
     enum format format;
     enum communication_unit unit;
     const char *graph, *matrix; /* files; NULL: not asked for */

@@ -354,27 +354,36 @@ static uint32_t kernel_number(struct communication *c, const char *name)
     return (uint32_t)c->kernel_count++;
 }
 
-static void communication_on_begin(void *self, struct emu_machine *m)
+void communication_begin(struct communication *c, const char *kernel, const uint32_t grid[3],
+                         const uint32_t block[3])
 {
-    struct communication *c = self;
-    const struct emu_extent x = emu_machine_extent(m);
-    struct communication_launch l = {.kernel = kernel_number(c, emu_machine_kernel(m)),
-                                     .stream = c->stream};
+    struct communication_launch l = {.kernel = kernel_number(c, kernel), .stream = c->stream};
+    const uint32_t threads = block[0] * block[1] * block[2];
     if (c->launch_count == c->launch_cap) {
         c->launch_cap = c->launch_cap ? 2 * c->launch_cap : 64;
         c->launches = realloc(c->launches, c->launch_cap * sizeof *c->launches);
         if (!c->launches) abort();
     }
     struct superstep *s = c->step;
-    s->threads = x.threads;
-    s->warps = (x.threads + 31) / 32;
-    emu_machine_thread(m, x.ctas - 1, x.threads - 1, l.grid, l.block); /* the last one's indices */
-    for (int i = 0; i < 3; i++) l.grid[i]++, l.block[i]++;
-    l.nodes = c->unit == COMMUNICATION_KERNEL ? 1 : x.ctas * nodes_of_cta(c, s);
+    s->threads = threads;
+    s->warps = (threads + 31) / 32;
+    memcpy(l.grid, grid, sizeof l.grid);
+    memcpy(l.block, block, sizeof l.block);
+    l.nodes = c->unit == COMMUNICATION_KERNEL ? 1
+                                              : grid[0] * grid[1] * grid[2] * nodes_of_cta(c, s);
     c->launches[c->launch_count++] = l;
     s->number = (uint32_t)c->launch_count;
     s->running = true;
     s->waited = false;
+}
+
+static void communication_on_begin(void *self, struct emu_machine *m)
+{
+    const struct emu_extent x = emu_machine_extent(m);
+    uint32_t grid[3], block[3];
+    emu_machine_thread(m, x.ctas - 1, x.threads - 1, grid, block); /* the last one's indices */
+    for (int i = 0; i < 3; i++) grid[i]++, block[i]++;
+    communication_begin(self, emu_machine_kernel(m), grid, block);
 }
 
 static uint64_t memory_used(const struct communication *c)

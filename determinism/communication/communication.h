@@ -120,6 +120,9 @@ struct communication *communication_new(enum communication_unit unit);
 void communication_free(struct communication *c); /* NULL is allowed */
 const struct emu_observer *communication_observer(struct communication *c);
 const struct emu_memory_observer *communication_memory_observer(struct communication *c);
+/* A launch begins that is not executed but read from a file: the observer's accesses, synchronisations and end follow. */
+void communication_begin(struct communication *c, const char *kernel, const uint32_t grid[3],
+                         const uint32_t block[3]);
 /* The stream of the launches from now on. */
 void communication_stream(struct communication *c, uint32_t stream);
 /* Between launches; valid until the next launch or copy. */

@@ -63,6 +63,58 @@ Test(cli_communication, stencil)
     json_decref(o);
 }
 
+/* Of a recording the same is said as of the run, but for the host's copies: what they wrote is initial there. */
+Test(cli_communication, a_trace_says_the_same_as_the_run)
+{
+    static const char *const names[] = {"stencil_2d", "pathfinder", "sum_tree"};
+    char folder[] = "/tmp/heddle-communication-XXXXXX";
+    cr_assert(mkdtemp(folder));
+    const char *heddle = getenv("HEDDLE");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char words[200];
+        size_t k;
+        json_t *x, *was;
+        const char *const key_same[] = {"loaded",       "stored",       "read",  "communicated",
+                                        "stays",        "inside",       "nodes", "written",
+                                        "atomic_words", "several_words"};
+        snprintf(words, sizeof words,
+                 "%s trace record --addresses suite:%s --output %s/a.hdt >/dev/null 2>&1",
+                 heddle ? heddle : "./heddle", names[i], folder);
+        cr_assert_eq(system(words), 0, "%s", words);
+        snprintf(words, sizeof words, "suite:%s --format=json", names[i]);
+        json_t *run_of = document(words);
+        snprintf(words, sizeof words, "--from %s/a.hdt --format=json", folder);
+        json_t *file_of = document(words);
+        cr_expect(json_equal(json_object_get(run_of, "pairs"), json_object_get(file_of, "pairs")));
+        was = json_object_get(run_of, "launches");
+        cr_assert_eq(json_array_size(was), json_array_size(json_object_get(file_of, "launches")));
+        json_array_foreach(json_object_get(file_of, "launches"), k, x)
+        {
+            const json_t *y = json_array_get(was, k);
+            for (size_t n = 0; n < sizeof key_same / sizeof *key_same; n++)
+                cr_expect_eq(number(x, key_same[n]), number(y, key_same[n]), "%s", key_same[n]);
+            cr_expect_eq(number(x, "from_host"), 0);
+            cr_expect_eq(number(x, "initial"), number(y, "initial") + number(y, "from_host"));
+        }
+        json_decref(run_of);
+        json_decref(file_of);
+    }
+    char words[200];
+    struct buf said = {0};
+    snprintf(words, sizeof words, "%s trace record suite:saxpy --output %s/a.hdt >/dev/null 2>&1",
+             heddle ? heddle : "./heddle", folder);
+    cr_assert_eq(system(words), 0);
+    snprintf(words, sizeof words, "--from %s/a.hdt", folder);
+    cr_expect_eq(run(words, &said), 1);
+    cr_expect(strstr(said.data, "record it with --addresses") != NULL, "%s", said.data);
+    snprintf(words, sizeof words, "--from %s/a.hdt suite:saxpy", folder);
+    cr_expect_eq(run(words, &said), 2);
+    cr_expect_eq(run("--from /nowhere.hdt", &said), 2);
+    buf_free(&said);
+    snprintf(words, sizeof words, "rm -r %s", folder);
+    cr_assert_eq(system(words), 0);
+}
+
 Test(cli_communication, bytes_are_conserved_in_all_workloads)
 {
     static const char *const names[] = {"bfs_parent", "scan_blocks", "sum_tree",
