@@ -144,7 +144,8 @@ fi
 
 say "heddle report: what a run did over time, under three orders below each other"
 
-./heddle report suite:bfs_racy --gpu titanv --order native,gpudet,dab --races --output build/demo/report.html 2>&1 | tail -1
+./heddle report suite:bfs_racy --gpu titanv --order native,gpudet,dab --races --communication \
+    --output build/demo/report.html 2>&1 | tail -1
 ./heddle report suite:reduce_shuffle --gpu titanv --konata build/demo/warps.log
 echo "another one warp by warp, for the viewer Konata: build/demo/warps.log"
 

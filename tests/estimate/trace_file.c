@@ -240,6 +240,23 @@ Test(trace_file, what_is_flipped_is_refused_or_says_the_same, .timeout = 120)
     file_free(&f);
 }
 
+/* The plain bytes as a frame of this type. */
+static void put_frame(FILE *to, unsigned char type, const unsigned char *plain, size_t n)
+{
+    const size_t bound = ZSTD_compressBound(n);
+    unsigned char *packed = malloc(bound);
+    const size_t stored = ZSTD_compress(packed, bound, plain, n, 1);
+    const uint32_t crc = ~castagnoli(castagnoli(~0u, &type, 1), plain, n);
+    fputc(type, to);
+    for (size_t x = stored;; x /= 128) {
+        fputc((int)(x % 128 + (x >= 128) * 128), to);
+        if (x < 128) break;
+    }
+    fwrite(packed, 1, stored, to);
+    for (int k = 0; k < 4; k++) fputc((int)(crc >> 8 * k & 255), to);
+    free(packed);
+}
+
 /* With a right checksum, but numbers that cannot be. */
 Test(trace_file, wrong_numbers_in_whole_frames_do_no_harm, .timeout = 120)
 {
@@ -252,21 +269,13 @@ Test(trace_file, wrong_numbers_in_whole_frames_do_no_harm, .timeout = 120)
         FILE *to = open_memstream(&out, &size);
         fwrite(f.bytes, 1, 16, to);
         for (int k = 0; b.at < b.end; k++) {
-            unsigned char *plain, packed[1 << 16];
+            unsigned char *plain;
             struct bytes inside;
             const unsigned char type = (unsigned char)frame(&b, &plain, &inside);
             const size_t n = (size_t)(inside.end - inside.at);
             random = random * 6364136223846793005u + 1442695040888963407u;
             if (i % 6 == k) plain[(random >> 33) % n] = (unsigned char)(random >> 20);
-            const uint32_t crc = ~castagnoli(castagnoli(~0u, &type, 1), plain, n);
-            const size_t stored = ZSTD_compress(packed, sizeof packed, plain, n, 1);
-            fputc(type, to);
-            for (size_t x = stored;; x /= 128) {
-                fputc((int)(x % 128 + (x >= 128) * 128), to);
-                if (x < 128) break;
-            }
-            fwrite(packed, 1, stored, to);
-            for (int k2 = 0; k2 < 4; k2++) fputc((int)(crc >> 8 * k2 & 255), to);
+            put_frame(to, type, plain, n);
             free(plain);
         }
         fclose(to);
@@ -371,5 +380,53 @@ Test(trace_file, each_cta_is_read_alone_by_the_index)
     fclose(file);
     free(bytes);
     arena_free(in.arena);
+    file_free(&f);
+}
+
+/* With a right checksum, but places and numbers that cannot be: a CTA is refused, or it is the one of that number. */
+Test(trace_file, wrong_places_in_an_index_do_no_harm, .timeout = 120)
+{
+    struct file f = file_new("native", 5, 2);
+    FILE *file = tmpfile();
+    size_t launches;
+    cr_assert(fwrite(f.bytes, 1, f.size, file) == f.size && trace_index_add(file, &launches));
+    const size_t size = (size_t)ftell(file);
+    unsigned char *bytes = malloc(size), *plain;
+    rewind(file);
+    cr_assert(eq(sz, fread(bytes, 1, size, file), size));
+    fclose(file);
+    struct bytes at = {bytes + f.size, bytes + size}, index;
+    cr_assert(eq(int, frame(&at, &plain, &index), 9));
+    const size_t n = (size_t)(index.end - index.at), trailer = (size_t)(at.end - at.at);
+    uint64_t random = 5;
+    int refused = 0;
+    for (int i = 0; i < 1000; i++) {
+        char *out;
+        size_t all;
+        FILE *to = open_memstream(&out, &all);
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        unsigned char *const byte = &plain[(random >> 33) % n], was = *byte;
+        *byte = (unsigned char)(random >> 20);
+        fwrite(bytes, 1, f.size, to);
+        put_frame(to, 9, plain, n);
+        fwrite(at.at, 1, trailer, to);
+        fclose(to);
+        *byte = was;
+        struct trace_file in = {.file = fmemopen(out, all, "r"), .arena = arena_new()};
+        const struct trace_index *x = trace_index_read(&in);
+        for (size_t l = 0; x && l < x->count && l < 4; l++)
+            for (uint64_t k = 0; k < x->list[l].traced && k < 8; k++) {
+                const struct emu_counts *c = trace_file_cta(&in, &x->list[l], k);
+                if (c) cr_expect(lt(u32, c->trace->ctas[0]->linear, 5));
+                refused += !c;
+                in.why = NULL;
+            }
+        fclose(in.file);
+        arena_free(in.arena);
+        free(out);
+    }
+    cr_expect(gt(int, refused, 300));
+    free(plain);
+    free(bytes);
     file_free(&f);
 }
