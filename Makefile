@@ -72,7 +72,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
-        bench claims communication screenshots measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job fuzz-files \
+        bench claims communication accuracy screenshots measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job fuzz-files \
         ptxas-diff man hardware litmus broken broken-gpu regs compare-ptx corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -445,6 +445,9 @@ screenshots: heddle             ## make the pictures of the report in docs/guide
 
 communication: heddle           ## write the table of docs/communication.md
 	@tools/communication.sh
+
+accuracy: heddle                ## write the table of counts in docs/bench.md (needs nvcc)
+	@tools/accuracy.sh
 
 litmus: heddle                  ## write the tables of litmus tests in docs/orders.md
 	@tools/litmus-doc.sh
