@@ -14,6 +14,13 @@ typedef uint32_t u32;
 /* Blocks that are added, by number behind the first; the instructions of the first three have these numbers. */
 enum { STORE, BARRIER, LOAD, HALVE };
 
+/* Who uses what an atomic returns needs the sums of those before, too. */
+static bool is_sum(const struct rewrite *r, u32 word)
+{
+    const struct trace_inst *i = &r->counts->trace->insts[rewrite_inst(r, word)];
+    return !i->writes || i->dead_result;
+}
+
 static bool is_shuffled(const struct rewrite *r, const struct trace_cta *c, const u32 *words)
 {
     return !rewrite_is_block(words[0]) && (words[0] & 3) == TRACE_GLOBAL &&
@@ -35,7 +42,7 @@ static bool find(const struct rewrite *r, const struct trace_cta *c, const struc
         if (rewrite_is_block(words[0])) block = at;
         if (!is_shuffled(r, c, words)) continue;
         if (rewrite_is_block(w->words[block]) && TRACE_LEVEL_OF(w->words[block])) return false;
-        if (TRACE_SIZE_N(words[2]) != 1 ||
+        if (!is_sum(r, words[0]) || TRACE_SIZE_N(words[2]) != 1 ||
             TRACE_SIZE_ROUNDS(words[2]) != TRACE_SIZE_LANES(words[2]))
             return false;
         *out = (struct found){block, at};

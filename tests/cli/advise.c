@@ -128,6 +128,15 @@ Test(advise, promises_what_a_reduction_in_shared_memory_saves)
     expect_promise(&a, "suite:reduce_atomic", "suite:reduce_shared");
 }
 
+/* append uses what its atomic returns, the place in the list: no sum by shuffles is promised for it. */
+Test(advise, a_sum_by_shuffles_is_for_atomics_without_a_result)
+{
+    const struct advised places = advised("suite:append", "atomics", true),
+                         sum = advised("suite:sum_atomic", "atomics", true);
+    cr_expect(places.saved > 0 && places.otherwise == 0);
+    cr_expect(sum.otherwise > 0);
+}
+
 /* A thread for each row, where the longest rows keep their warps: a warp for each row. */
 Test(advise, promises_what_a_warp_for_each_row_saves)
 {
