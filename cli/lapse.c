@@ -84,9 +84,10 @@ static const struct known *known_of(struct known *all, size_t *next, const struc
             return &all[i];
         }
     struct known *k = &all[(*next)++ % KEPT];
-    forget(k);
+    buf_free(&k->key);
     k->key = key;
-    k->lapse = (struct time_lapse){.interval = l->run->interval, .wants_issues = l->run->issues};
+    time_lapse_clear(&k->lapse);
+    k->lapse.interval = l->run->interval, k->lapse.wants_issues = l->run->issues;
     k->ok = launch_estimate_lapse(l->counts, l->run->all_sms, &k->lapse, &k->whole, &k->estimate);
     return k;
 }

@@ -73,6 +73,7 @@ static u32 interval_at(struct time_lapse *l, u64 at)
         while (cap <= k) cap *= 2;
         l->rows = grown(l->rows, cap * l->width, sizeof *l->rows);
         l->row_cap = cap;
+        l->room = cap * l->width;
     }
     for (; l->intervals <= k; l->intervals++)
         memset(l->rows + l->intervals * l->width, 0, l->width * sizeof *l->rows);
@@ -131,10 +132,13 @@ void time_lapse_begin(struct timing *c)
                              .schedulers = c->m->schedulers,
                              .slices = c->m->slices,
                              .channels = c->m->channels,
-                             .instructions = c->t->inst_count};
+                             .instructions = c->t->inst_count,
+                             .rows = l->rows,
+                             .room = l->room};
     l->interval = (double)(u64)l->interval;
     l->width = (size_t)l->sms * LAPSE_SM_COLUMNS + (size_t)l->slices * LAPSE_SLICE_COLUMNS +
                l->channels + l->instructions;
+    l->row_cap = l->room / l->width;
     l->line_ticks = timing_calloc((size_t)l->instructions * TIMING_PARTS, sizeof *l->line_ticks);
     l->slot_cta = timing_calloc((size_t)c->sms * c->slots, sizeof *l->slot_cta);
     l->sm_names = timing_calloc(c->sms, sizeof *l->sm_names);
@@ -268,11 +272,17 @@ void time_lapse_end(struct timing *c)
 
 void time_lapse_free(struct time_lapse *l)
 {
+    time_lapse_clear(l);
     free(l->rows);
+    *l = (struct time_lapse){0};
+}
+
+void time_lapse_clear(struct time_lapse *l)
+{
     free(l->line_ticks);
     free(l->ctas);
     free(l->spans);
     free(l->issues);
     free(l->sm_names);
-    *l = (struct time_lapse){0};
+    *l = (struct time_lapse){.rows = l->rows, .room = l->room};
 }

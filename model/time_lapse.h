@@ -87,6 +87,7 @@ struct time_lapse {
     double cycles;         /* of the model's run, which may be of a part of the launch */
     uint64_t *rows;        /* `intervals` of `width` numbers */
     size_t width, row_cap; /* row_cap: rows for which there is memory */
+    size_t room; /* numbers for which `rows` has memory; before the run those of one before, or 0 */
     uint64_t *
         line_ticks; /* by instruction (emu_counts.instructions) and part: what its warp waited for before it */
     struct lapse_cta *ctas; /* in the order of their begin */
@@ -136,6 +137,8 @@ static inline const uint64_t *time_lapse_issues(const struct time_lapse *l, uint
 }
 /* Frees what a run filled in. */
 void time_lapse_free(struct time_lapse *l);
+/* The same, but the memory of the rows stays for the next run: to get megabytes anew costs more than a small run. */
+void time_lapse_clear(struct time_lapse *l);
 
 /* ---- recording: the timing model alone. Each is called only with a lapse. --------------------------------------- */
 

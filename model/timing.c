@@ -93,8 +93,8 @@ void timing_run_lapse(const struct emu_trace *t, const struct timing_machine *m,
     run(t, m, o, share, slots, l1_bytes, lapse, out);
     if (!lapse || !time_lapse_is_coarse(lapse)) return;
     const bool issues = lapse->wants_issues;
-    time_lapse_free(lapse);
-    *lapse = (struct time_lapse){.wants_issues = issues, .from_one = true};
+    time_lapse_clear(lapse);
+    lapse->wants_issues = issues, lapse->from_one = true;
     run(t, m, o, share, slots, l1_bytes, lapse, out);
 }
 
