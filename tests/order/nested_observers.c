@@ -327,6 +327,151 @@ Test(nested_observers, communication_is_conserved_in_a_tree)
     }
 }
 
+/* Random kernels k0, k1, k2 of loads and stores whose words depend on the CTA, and of launches of the next one that are waited for,
+ * against a simulation that keeps the writer of each word and what each CTA has read. */
+enum { LEVELS = 3, OPS = 8, LAUNCHES = 64, CTAS = 3 };
+
+struct op {
+    enum { LOAD, STORE, RUN } what;
+    uint32_t a, b; /* word (a + b * CTA) modulo 32; RUN: so many CTAs */
+};
+
+struct frame {             /* a launch that runs, or stands still */
+    uint32_t launch, seen; /* seen: words that its CTA has read */
+    struct frame *outer;
+};
+
+struct simulation {
+    struct op ops[LEVELS][OPS];
+    uint32_t count[LEVELS], launches;
+    struct {
+        uint32_t launch, node; /* launch + 1; 0: the host */
+    } writer[32];
+    struct communication_launch sums[LAUNCHES];
+    uint32_t edges[LAUNCHES][CTAS][LAUNCHES][CTAS]; /* bytes */
+};
+
+static void simulate(struct simulation *s, uint32_t level, uint32_t ctas, struct frame *outer)
+{
+    struct frame f = {s->launches++, 0, outer};
+    struct communication_launch *sum = &s->sums[f.launch];
+    for (uint32_t c = 0; c < ctas; c++) {
+        f.seen = 0;
+        for (uint32_t i = 0; i < s->count[level]; i++) {
+            const struct op *op = &s->ops[level][i];
+            const uint32_t w = (op->a + op->b * c) % 32, bit = 1u << w;
+            const uint32_t from = s->writer[w].launch, node = s->writer[w].node;
+            switch (op->what) {
+            case LOAD:
+                if (f.seen & bit) break;
+                f.seen |= bit;
+                if (from == f.launch + 1) sum->inside += node != c ? 4 : 0;
+                else if (!from) sum->from_host += 4;
+                else if (node == c) sum->stays += 4;
+                else {
+                    sum->communicated += 4;
+                    s->edges[from - 1][node][f.launch][c] += 4;
+                }
+                break;
+            case STORE:
+                s->writer[w].launch = f.launch + 1;
+                s->writer[w].node = c;
+                for (struct frame *o = outer; o; o = o->outer) o->seen &= ~bit;
+                break;
+            case RUN: simulate(s, level + 1, op->a, &f);
+            }
+        }
+    }
+}
+
+static void make_kernels(struct simulation *s, uint64_t *seed, char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, "%s", DECLARE START);
+    for (uint32_t level = LEVELS; level--;) {
+        n += (size_t)snprintf(
+            text + n, size - n,
+            ".visible .entry k%u(.param .u64 out, .param .u32 v)\n{\n"
+            " .reg .b64 %%d<9>; .reg .b32 %%r<9>; .reg .b32 %%e; ld.param.u64 %%d1, [out]; mov.u32 %%r3, %%ctaid.x;\n",
+            level);
+        s->count[level] = OPS;
+        for (uint32_t i = 0, runs = 0; i < OPS; i++) {
+            struct op *op = &s->ops[level][i];
+            *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            const uint32_t x = (uint32_t)(*seed >> 33);
+            op->what = x % 5 < 2 ? LOAD : x % 5 < 4 ? STORE : RUN;
+            if (op->what == RUN && (level == LEVELS - 1 || runs++ > 1)) op->what = LOAD;
+            op->a = op->what == RUN ? 1 + x / 5 % CTAS : x / 5 % 6;
+            op->b = x / 64 % 3;
+            if (op->what == RUN) {
+                static const char *const ctas[] = {
+                    "",
+                    LAUNCH("%d4", "1", "1", "0", "%d1", "0") WAIT,
+                    LAUNCH("%d4", "2", "1", "0", "%d1", "0") WAIT,
+                    LAUNCH("%d4", "3", "1", "0", "%d1", "0") WAIT,
+                };
+                n += (size_t)snprintf(text + n, size - n, " mov.u64 %%d4, k%u;\n%s", level + 1,
+                                      ctas[op->a]);
+                continue;
+            }
+            n += (size_t)snprintf(
+                text + n, size - n,
+                " mul.lo.u32 %%r5, %%r3, %u; add.u32 %%r5, %%r5, %u; and.b32 %%r5, %%r5, 31;"
+                " mul.wide.u32 %%d3, %%r5, 4; add.u64 %%d3, %%d3, %%d1; %s\n",
+                op->b, op->a,
+                op->what == LOAD ? "ld.volatile.global.u32 %r6, [%d3];"
+                                 : "st.volatile.global.u32 [%d3], %r3;");
+        }
+        n += (size_t)snprintf(text + n, size - n, " ret;\n}\n");
+    }
+    cr_assert_lt(n, size);
+}
+
+Test(nested_observers, communication_is_that_of_a_simulation)
+{
+    static struct simulation s;
+    static char text[1 << 16];
+    uint64_t seed = 1, communicated = 0, nested = 0;
+    for (int run = 0; run < 200 / THINNED; run++) {
+        s = (struct simulation){0};
+        make_kernels(&s, &seed, text, sizeof text);
+        const uint32_t ctas = 1 + (uint32_t)run % 2;
+        simulate(&s, 0, ctas, NULL);
+        struct bench b = open_bench(text);
+        struct communication *c = communication_new(COMMUNICATION_CTA);
+        emu_observe_memory(b.emu, communication_memory_observer(c));
+        emu_copy_in(b.emu, b.at, (const uint32_t[WORDS]){0}, 4 * WORDS);
+        launch(&b, "k0", ctas, 0, NULL, communication_observer(c));
+        const struct communication_result *r = communication_result(c);
+        cr_assert_eq(r->launch_count, s.launches);
+        for (uint32_t i = 0; i < s.launches; i++) {
+            const struct communication_launch *is = &r->launches[i], *want = &s.sums[i];
+            cr_assert(
+                is->communicated == want->communicated && is->stays == want->stays &&
+                    is->from_host == want->from_host && is->inside == want->inside,
+                "run %d, launch %u: others %u, not %u; stays %u, not %u; host %u, not %u; inside %u, not %u\n%s",
+                run, i, (unsigned)is->communicated, (unsigned)want->communicated,
+                (unsigned)is->stays, (unsigned)want->stays, (unsigned)is->from_host,
+                (unsigned)want->from_host, (unsigned)is->inside, (unsigned)want->inside, text);
+            communicated += is->communicated;
+        }
+        for (size_t i = 0; i < r->edge_count; i++) {
+            const struct communication_edge *e = &r->edges[i];
+            if (e->from == e->to) continue;
+            uint32_t *left = &s.edges[e->from_launch][e->from][e->to_launch][e->to];
+            cr_assert_eq(e->bytes, *left);
+            *left = 0;
+            nested += e->from_launch > e->to_launch;
+        }
+        const uint32_t *left = &s.edges[0][0][0][0];
+        for (size_t i = 0; i < sizeof s.edges / sizeof *left; i++) cr_assert_eq(left[i], 0);
+        emu_observe_memory(b.emu, NULL);
+        communication_free(c);
+        close_bench(&b);
+    }
+    cr_expect(communicated > 5000 / THINNED && nested > 100 / THINNED, "%u bytes, %u edges back",
+              (unsigned)communicated, (unsigned)nested);
+}
+
 /* ---- traces ------------------------------------------------------------------------------------- */
 
 /* A kernel's name stands in front of each part: 5 of them in the tree of watches. */
