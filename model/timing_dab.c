@@ -116,13 +116,13 @@ static bool has(const struct buffer *b, uint32_t element, const struct ptx_op *o
     return false;
 }
 
-/* The lanes of the warp's next instruction. false: they find no room, and nothing has changed. */
-static bool add(const struct timing *c, const struct timing_warp *w)
+/* The lanes of an access of the warp's instruction. false: they find no room, and nothing has changed. */
+static bool add(const struct timing *c, const struct timing_warp *w, uint32_t inst,
+                const uint32_t *words)
 {
     const struct dab *d = dab_of(c);
     struct buffer *b = buffer_of(c, w);
-    const uint32_t *words = timing_global_words(c, w),
-                   lanes = words[2] & TRACE_ELEMENTS ? TRACE_SIZE_LANES(words[2]) : 0,
+    const uint32_t lanes = words[2] & TRACE_ELEMENTS ? TRACE_SIZE_LANES(words[2]) : 0,
                    had = b->count;
     const bool from_dram = w->cta_trace->lines[words[1]].from_dram;
     if (b->cap < had + lanes) {
@@ -131,7 +131,7 @@ static bool add(const struct timing *c, const struct timing_warp *w)
         if (!b->entries) abort();
     }
     for (uint32_t l = 0; l < lanes; l++) {
-        const struct reduction r = {words[3 + l], c->t->insts[w->inst].op, from_dram};
+        const struct reduction r = {words[3 + l], c->t->insts[inst].op, from_dram};
         if (!d->o.fusion || !has(b, r.element, r.op)) b->entries[b->count++] = r;
     }
     if (atomic_buffer_fits(had, b->count, d->o.entries)) return true;
@@ -170,7 +170,7 @@ static bool grant(struct timing *c, struct timing_warp *w, struct turns *t)
 {
     struct hardware_warp *h = at(c, w);
     const double when = later(t->granted, h->ready);
-    if (!add(c, w)) {
+    if (!dab_of(c)->o.independent && !add(c, w, w->inst, timing_global_words(c, w))) {
         h->why = FULL;
         t->closed = when;
         return false;
@@ -250,7 +250,7 @@ static bool let_all(struct timing *c, struct timing_scheduler *s, struct turns *
 }
 
 /* Those of the scheduler whose turn it is go on. Whether any does. */
-static bool grant_some(struct timing *c, uint32_t scheduler, bool past)
+static bool settle(struct timing *c, uint32_t scheduler, bool past)
 {
     struct dab *d = dab_of(c);
     struct timing_scheduler *s = &c->schedulers[scheduler];
@@ -263,28 +263,7 @@ static bool grant_some(struct timing *c, uint32_t scheduler, bool past)
     return s->strict && let_all(c, s, t);
 }
 
-static void flush_cluster(struct timing *c, uint32_t scheduler);
-
-static bool is_full(const struct timing *c, uint32_t scheduler)
-{
-    const struct timing_scheduler *s = &c->schedulers[scheduler];
-    for (uint32_t k = 0; k < s->count; k++) {
-        const struct timing_warp *w = in_ring(c, s, k);
-        if (w->live && at(c, w)->why == FULL) return true;
-    }
-    return false;
-}
-
-/* The same; if clusters are independent, a full buffer is emptied at once (NR-CIF, VI-B4). */
-static bool settle(struct timing *c, uint32_t scheduler, bool past)
-{
-    bool any = grant_some(c, scheduler, past);
-    while (dab_of(c)->o.independent && is_full(c, scheduler)) {
-        flush_cluster(c, scheduler);
-        any |= grant_some(c, scheduler, past);
-    }
-    return any;
-}
+static void flush_cluster(struct timing *c, uint32_t sm, double now);
 
 static void hold(struct timing_warp *w, struct hardware_warp *h, enum why why)
 {
@@ -303,21 +282,16 @@ static void look(struct timing *c, struct timing_warp *w, double now)
         settle(c, w->scheduler, false);
     } else if ((kind == TIMING_FETCHING || kind == TIMING_STRONG) && timing_global_words(c, w))
         hold(w, h, ALONE);
-    else if ((kind == TIMING_FENCE || w->class == PTX_COST_BARRIER) && h->filled)
+    else if ((kind == TIMING_FENCE || w->class == PTX_COST_BARRIER) && h->filled) {
         hold(w, h, FLUSHED);
+        if (dab_of(c)->o.independent) flush_cluster(c, w->sm, h->ready);
+    }
 }
 
 static void ended(struct timing *c, struct timing_warp *w, double now)
 {
     (void)now;
     settle(c, w->scheduler, false);
-}
-
-static bool access(struct timing *c, struct timing_warp *w, uint32_t inst, double now,
-                   struct timing_access *a)
-{
-    (void)w, (void)now, (void)a;
-    return dab_of(c)->kinds[inst] == TIMING_REDUCTION;
 }
 
 /* ---- flushes ------------------------------------------------------------------------------------------------------
@@ -479,6 +453,28 @@ static double carry_out(struct timing *c, double now)
     return end;
 }
 
+/* What one cluster sends while others go on: when the last answer is back. Others may need the slices before the last
+ * transaction has come, and a resource is reserved in the order of time alone: so slices are reserved for when the first one
+ * comes. */
+static double carry_out_beside(struct timing *c, double now)
+{
+    const struct dab *d = dab_of(c);
+    const double way = c->m->l2_latency / 2;
+    double end = now;
+    for (uint32_t i = 0; i < d->count; i++) {
+        const struct transaction *t = &d->list[i];
+        const double service = t->rounds * c->m->atomic.interval / c->mem.fraction,
+                     sent = timing_reserve(&c->mem.port_out[t->sm % c->mem.ports], now,
+                                           1 / c->m->port_requests),
+                     at = timing_reserve(&c->mem.slice[t->slice], now + way, service);
+        double done = later(at, sent + way) + service;
+        if (t->from_dram)
+            done = later(done, timing_from_dram(c, t->slice, t->line, 1, at + service));
+        end = later(end, done + c->m->atomic.latency + way);
+    }
+    return end;
+}
+
 /* Clusters tell slices what to expect: when the last one knows. */
 static double tell(struct timing *c, uint32_t first, uint32_t last, double now)
 {
@@ -500,9 +496,13 @@ static double flush(struct timing *c, uint32_t first, uint32_t last, double now)
     if (!d->count) return now;
     c->out->flushes++;
     const double told = d->o.reorder ? tell(c, first, last, now) : now;
-    send_all(c, now);
-    qsort(d->list, d->count, sizeof *d->list, d->o.reorder ? by_number : by_arrival);
-    const double end = carry_out(c, told);
+    double end;
+    if (d->o.independent) end = carry_out_beside(c, now);
+    else {
+        send_all(c, now);
+        qsort(d->list, d->count, sizeof *d->list, d->o.reorder ? by_number : by_arrival);
+        end = carry_out(c, told);
+    }
     c->end = later(c->end, end);
     return d->o.overlap ? told : end;
 }
@@ -604,20 +604,36 @@ static void flush_some(struct timing *c, uint32_t first, uint32_t last)
     let_alone(c, first, last, end);
 }
 
-/* A buffer of this scheduler is full: its cluster flushes when that is so, whatever its other warps do. */
-static void flush_cluster(struct timing *c, uint32_t scheduler)
+/* NR-CIF (VI-B4): this SM's cluster flushes now, whatever its warps and others do. */
+static void flush_cluster(struct timing *c, uint32_t sm, double now)
 {
     struct dab *d = dab_of(c);
-    const uint32_t size = d->o.sms_per_cluster, each = c->m->schedulers,
-                   first = scheduler / each / size * size,
+    const uint32_t size = d->o.sms_per_cluster, each = c->m->schedulers, first = sm / size * size,
                    last = first + size < c->sms ? first + size : c->sms;
-    const double begun = d->turns[scheduler].closed, end = flush(c, first, last, begun);
-    if (c->lapse) time_lapse_mode(c, LAPSE_FLUSH, first, last - first, begun, end);
+    const double end = flush(c, first, last, now);
+    if (c->lapse) time_lapse_mode(c, LAPSE_FLUSH, first, last - first, now, end);
     for (uint32_t s = first * each; s < last * each; s++)
         d->turns[s].granted = later(d->turns[s].granted, end);
     for (uint32_t i = first * c->warps_per_sm; i < last * c->warps_per_sm; i++)
         go_on(c, &c->warps[i], end);
     let_alone(c, first, last, end);
+}
+
+/* A reduction has gone to its buffer when it was granted. Where clusters are independent it goes there when it issues, so
+ * that flushes come in the order of time. */
+static bool access(struct timing *c, struct timing_warp *w, uint32_t inst, double now,
+                   struct timing_access *a)
+{
+    (void)a;
+    if (dab_of(c)->kinds[inst] != TIMING_REDUCTION) return false;
+    if (!dab_of(c)->o.independent) return true;
+    const uint32_t *words = w->trace->words + w->at;
+    if (!add(c, w, inst, words)) {
+        flush_cluster(c, w->sm, now);
+        (void)add(c, w, inst, words);
+    }
+    at(c, w)->filled = true;
+    return true;
 }
 
 static bool idle(struct timing *c)
