@@ -303,3 +303,25 @@ Test(reproduce, the_built_in_list_names_its_items, .timeout = 60)
     cr_expect(!strstr(out.data, "thesis"), "%s", out.data);
     buf_free(&out);
 }
+
+/* Of all claims four in five agree, none has the wrong sign, and a cause that was tried has a number. */
+Test(reproduce_recorded, four_in_five_agree_and_others_name_their_cause, .timeout = 60)
+{
+    unsigned claims = 0, agree = 0;
+    char *csv = file_text("cli/reproduce/recorded.csv");
+    const char *line = strchr(csv, '\n') + 1;
+    for (const char *end; (end = strchr(line, '\n')); line = end + 1, claims++) {
+        const int length = (int)(end - line);
+        const char *verdict = line, *digit;
+        for (int comma = 0; comma < 5; comma++) verdict = strchr(verdict, ',') + 1;
+        if (strncmp(verdict, "yes,", 4) == 0) {
+            agree++;
+            continue;
+        }
+        cr_expect(strncmp(verdict, "no,", 3) == 0, "%.*s", length, line);
+        digit = strpbrk(verdict, "0123456789");
+        cr_expect(digit && digit < end, "%.*s", length, line);
+    }
+    cr_expect(claims >= 98 && 5 * agree >= 4 * claims, "%u of %u", agree, claims);
+    free(csv);
+}
