@@ -40,7 +40,8 @@ static void free_list(struct emu_outbox *o)
 void deliver_end(struct launch_context *ctx)
 {
     free_list(ctx->spare_outboxes);
-    if (!atomic_load(&ctx->outbox_count)) return; /* a small launch notices that there are many rows */
+    if (!atomic_load(&ctx->outbox_count))
+        return; /* a small launch notices that there are many rows */
     for (u32 row = 0; row < OUTBOX_ROWS; row++) free_list(ctx->outboxes[row].first);
 }
 
