@@ -134,8 +134,9 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .l1.whole = g->l1_sector == g->l1_line,
         .l1.global = g->l1_global,
         .l1.hashed = true,
+        .l1.random = g->capability >= 70, /* not the least recently used one: Jia et al., 2018 */
         .l1.fermi = g->capability / 10 == 2,
-        .l1.ways = g->l1_ways && g->l1_ways < 16 ? g->l1_ways : 16,
+        .l1.ways = g->l1_ways ? g->l1_ways : 16,
         .port_sms = 1,
         .port_sectors = at_least(network, 0.01),
         .port_requests = at_least(network, 0.01),

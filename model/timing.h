@@ -89,6 +89,7 @@ struct timing_l1 {
     bool whole;      /* lines are fetched whole */
     bool global;     /* it holds global memory */
     bool hashed;     /* its sets are chosen by a hash */
+    bool random;     /* any line of a set is replaced; else that which was used least recently */
     bool fermi;      /* by that of Fermi, if it has 32 or 64 sets */
     bool local_back; /* stores to .local memory that hit stay there */
     uint32_t ways;

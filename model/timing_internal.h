@@ -4,6 +4,7 @@
  *     timing_code.c        what instructions cost: class, unit, registers, matrix work
  *     timing_sm.c          warps, CTAs, barriers, schedulers, instruction cache
  *     timing_memory.c      shared memory, L1, network, L2, DRAM, atomics
+ *     timing_l1.c          what L1 has
  *     timing_async.c       asynchronous copies, and what waits for them
  *     timing_lock.c        locks that warps take with compare-and-swaps
  *     timing_order.c       which instructions an order treats in its own way
@@ -191,6 +192,16 @@ struct timing_code { /* the instructions of the trace */
     uint32_t regs;          /* registers of a warp that have times */
 };
 
+struct timing_l1_state { /* of each SM, one after the other (timing_l1.c) */
+    uint32_t sets, ways, lines, chains;
+    struct timing_divisor by_sets;
+    bool *seen;        /* by SM: it is in use: the others have anything in them */
+    uint32_t *evicted; /* by SM: lines, so far */
+    uint32_t *chain;
+    struct timing_l1_set *set;
+    struct timing_l1_line *line;
+};
+
 struct timing_lock;
 struct timing_memory { /* the memory system, as far as these SMs have a part in it */
     const struct timing_share
@@ -207,11 +218,7 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     const double *crowds; /* struct timing_share; */
     double *crowded;      /* when each slice of the GPU takes its next atomic */
     struct timing_bank *banks;
-    /* L1 of each SM */
-    struct timing_line *l1;
-    uint8_t *l1_seen; /* its sets that are in use: the others have anything in them */
-    uint32_t l1_sets, l1_ways;
-    struct timing_divisor l1_sets_divisor;
+    struct timing_l1_state l1;
     struct timing_lock *locks;         /* NULL: no instruction takes one */
     uint32_t lock_waiters;             /* warps that wait for one */
     uint32_t event_slots;              /* of each of these */
@@ -336,6 +343,13 @@ struct timing_access timing_access_memory(struct timing *c, struct timing_warp *
                                           double now);
 /* The words of the trace that say what the next instruction does in global memory; NULL: nothing. */
 const uint32_t *timing_global_words(const struct timing *c, const struct timing_warp *w);
+/* ---- timing_l1.c -------------------------------------------------------------------------------------------- */
+
+void timing_l1_prepare(struct timing *c, uint32_t bytes); /* empty */
+/* The line, which is used; NULL: it is not there. */
+struct timing_line *timing_l1_find(const struct timing *c, uint32_t sm, uint32_t line);
+/* The line: in the place of the least recently used one of its set, without any sectors, if it was not there. */
+struct timing_line *timing_l1_take(const struct timing *c, uint32_t sm, uint32_t line);
 /* A line comes into L1 that an SM writes for itself. */
 void timing_fill_l1(const struct timing *c, uint32_t sm, uint32_t line, double now);
 void timing_empty_l1(struct timing *c);

@@ -177,40 +177,6 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     return back + m->l2_latency / 2 * c->fold;
 }
 
-/* Fermi's: bits 7 to 11 of the address, with bits 13, 14, 15, 17 and 19 added modulo 2; of 64 sets, bit 12 chooses the half
- * (Nugteren et al., "A Detailed GPU Cache Model Based on Reuse Distance Theory", HPCA 2014, measured on a GTX 470;
- * `H` in the configurations of GPGPU-Sim). `line`: of 128 bytes. */
-static u32 fermi_set(u32 line, u32 sets)
-{
-    const u32 low = line & 31,
-              high = (line >> 6 & 7) | (line >> 10 & 1) << 3 | (line >> 12 & 1) << 4;
-    return (low ^ high) | (sets == 64 ? (line >> 5 & 1) << 5 : 0);
-}
-
-static u32 l1_set(const struct timing *c, u32 line)
-{
-    const u32 sets = c->mem.l1_sets;
-    if (c->m->l1.fermi && (sets == 32 || sets == 64)) return fermi_set(line, sets);
-    return timing_remainder(c->m->l1.hashed ? timing_hash(line) : line, c->mem.l1_sets_divisor);
-}
-
-/* The line in L1, or the least recently used one of its set. */
-static struct timing_line *l1_find(const struct timing *c, u32 sm, u32 line)
-{
-    const size_t k = (size_t)sm * c->mem.l1_sets + l1_set(c, line);
-    struct timing_line *set = c->mem.l1 + k * c->mem.l1_ways;
-    if (!c->mem.l1_seen[k]) {
-        for (u32 i = 0; i < c->mem.l1_ways; i++) set[i] = (struct timing_line){.tag = UINT32_MAX};
-        c->mem.l1_seen[k] = true;
-    }
-    struct timing_line *oldest = set;
-    for (u32 i = 0; i < c->mem.l1_ways; i++) {
-        if (set[i].tag == line) return &set[i];
-        if (set[i].used < oldest->used) oldest = &set[i];
-    }
-    return oldest;
-}
-
 /* When one line of a load has arrived. */
 static double load_line(struct timing *c, u32 sm, const struct trace_line *n, double at, u8 *part)
 {
@@ -222,8 +188,8 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
         return through_l2(c, sm, n, timing_popcount(want), n->from_dram, NULL, true, at, part) +
                m->l1.latency * c->fold;
     if (m->l1.whole) want = 15;
-    struct timing_line *l = l1_find(c, sm, n->line);
-    const u32 had = l->tag == n->line ? l->sectors : 0;
+    struct timing_line *l = timing_l1_find(c, sm, n->line);
+    const u32 had = l ? l->sectors : 0;
     /* In a window, L1 may lack what instructions before it have loaded; the functional caches know. */
     const u32 lacks = c->fold > 1 && !n->from_l2 && !local ? 0 : want & ~had;
     double there = at;
@@ -236,34 +202,21 @@ static double load_line(struct timing *c, u32 sm, const struct trace_line *n, do
         if (dram && m->l1.whole) dram = 4;
         const double filled = through_l2(c, sm, n, lacking, dram < lacking ? dram : lacking, NULL,
                                          true, at, part);
-        if (l->tag != n->line) l->tag = n->line, l->sectors = 0, l->filled = 0;
+        if (!l) l = timing_l1_take(c, sm, n->line);
         l->sectors |= (u8)lacks;
         if (filled > l->filled) l->filled = filled;
         if (filled > there) there = filled;
     }
-    l->used = at;
     return there + m->l1.latency * c->fold;
-}
-
-void timing_fill_l1(const struct timing *c, uint32_t sm, uint32_t line, double now)
-{
-    struct timing_line *l = l1_find(c, sm, line);
-    *l = (struct timing_line){line, 15, now, now};
-}
-
-void timing_empty_l1(struct timing *c)
-{
-    memset(c->mem.l1_seen, 0, (size_t)c->sms * c->mem.l1_sets);
 }
 
 static double store_line(struct timing *c, u32 sm, const struct trace_line *n, double at)
 {
     u8 part;
     if (n->how == TRACE_UNCACHED && c->m->l1.local_back) {
-        struct timing_line *l = l1_find(c, sm, n->line);
-        if (l->tag == n->line) {
+        struct timing_line *l = timing_l1_find(c, sm, n->line);
+        if (l) {
             l->sectors |= n->sectors;
-            l->used = at;
             return at;
         }
     }
@@ -457,12 +410,7 @@ void timing_prepare_memory(struct timing *c, const struct timing_share *share, u
     mem->slice = timing_take(&c->storage, m->slices, sizeof(double));
     mem->channel = timing_take(&c->storage, m->channels, sizeof(double));
     mem->banks = timing_take(&c->storage, (size_t)m->channels * BANKS, sizeof *mem->banks);
-    mem->l1_ways = m->l1.ways;
-    mem->l1_sets = l1_bytes / 128 / mem->l1_ways ? l1_bytes / 128 / mem->l1_ways : 1;
-    mem->l1_sets_divisor = timing_divisor(mem->l1_sets);
-    mem->l1 = timing_take_raw(&c->storage, (size_t)c->sms * mem->l1_sets * mem->l1_ways,
-                              sizeof *mem->l1);
-    mem->l1_seen = timing_take(&c->storage, (size_t)c->sms * mem->l1_sets, 1);
+    timing_l1_prepare(c, l1_bytes);
     mem->event_slots = mem->sampled ? map_size(c->t) : MOST_EVENT_SLOTS;
     mem->fills = take_events(c);
     mem->swaps = take_events(c);

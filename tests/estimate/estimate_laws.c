@@ -496,6 +496,33 @@ Test(laws, l1_of_fermi_has_hashed_sets)
               time[1]);
 }
 
+/* One thread goes through lines side by side, each address with what the load before gave (0). L1 of Volta and later has 4 sets
+ * (GPGPU-Sim's of a TITAN V: one): lines that fill half of it are in no other's way, so that the second half of the loads
+ * take as long as if they went through 8 lines. */
+Test(laws, lines_that_fit_into_l1_stay_there)
+{
+    static const char *const with_few_sets[] = {"titanv", "gv100", "a100", "h200"};
+    enum { LOADS = 2048 };
+    for (size_t g = 0; g < sizeof with_few_sets / sizeof *with_few_sets; g++) {
+        struct kernel k = kernel_new(
+            ".reg .u64 %a, %b, %q; .reg .u32 %n, %m, %i, %x, %v; .reg .pred %p; ld.param.u64 %a, [p];"
+            "ld.param.u64 %q, [q]; cvt.u32.u64 %n, %q; shr.u64 %q, %q, 32; cvt.u32.u64 %m, %q;"
+            "mov.u32 %i, 0; mov.u32 %v, 0; L: and.b32 %x, %i, %m; add.u32 %x, %x, %v;"
+            "mul.wide.u32 %b, %x, 128; add.u64 %b, %b, %a; ld.global.u32 %v, [%b];"
+            "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra L; st.global.u32 [%a], %v; ret;",
+            emu_gpu_find(with_few_sets[g]));
+        const uint64_t many = UINT64_C(511) << 32, few = UINT64_C(7) << 32;
+        (void)cycles(&k, 1, 1, 0, many | LOADS); /* L2 has them */
+        const double all = cycles(&k, 1, 1, 0, many | (2 * LOADS)) -
+                           cycles(&k, 1, 1, 0, many | LOADS),
+                     alone = cycles(&k, 1, 1, 0, few | (2 * LOADS)) -
+                             cycles(&k, 1, 1, 0, few | LOADS);
+        cr_expect(all <= 1.01 * alone, "%s: %g cycles, through 8 lines %g", with_few_sets[g], all,
+                  alone);
+        kernel_free(&k);
+    }
+}
+
 /* A loop of 20 lines of instructions, in an instruction cache of 16 that replaces the least recently used: each line is
  * missing in each of 50 rounds. When the kernel is launched again, its code is in L2. */
 Test(laws, code_that_does_not_fit_is_fetched_in_each_launch)

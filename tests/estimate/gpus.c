@@ -114,7 +114,7 @@ Test(gpus, broken_files_are_refused_with_place_and_reason)
         {"  bus: 4096", "  bus: 4104",
          "error:", "dram.channels: the bus (dram.bus) has not as many bytes for each"},
         {"  access: 32", "  access: 33", "error:", "dram.access: not a power of two"},
-        {"  ways: 4", "  ways: 3", "error:", "l1.ways: its lines are no whole number of sets"},
+        {"  ways: 256", "  ways: 255", "error:", "l1.ways: its lines are no whole number of sets"},
         {"  ways: 16", "  ways: 11", "error:", "l2.ways: its lines are no whole number of sets"},
         {"  line: 128", "  line: 64", "error:", "l1.line: caches have lines of 128 bytes"},
         {"  sector: 32", "  sector: 16", "error:", "l1.sector: a sector is 32, 64 or 128 bytes"},
