@@ -247,6 +247,16 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
     if (waits) out->low /= WAITS_LOW, out->high *= waits == WAITS_POLLS ? POLLS_HIGH : LOCKS_HIGH;
 }
 
+/* What follows from the cycles. */
+static void derive(const struct emu_counts *c, struct launch_estimate *out)
+{
+    out->seconds = config_seconds(c->gpu, out->cycles);
+    out->bound = launch_bound(out);
+    out->ipc = (double)out->thread_instructions / out->cycles;
+    out->roofline = roofline_of(c->gpu, (double)out->warp_instructions, out->dram_bytes,
+                                out->cycles);
+}
+
 /* All but the interval and the warnings. `modelled`: cycles of the model's run, before heavy CTAs and DRAM are waited
  * for. */
 static bool estimate_on(const struct emu_counts *c, const struct timing_machine *m, bool all,
@@ -272,11 +282,35 @@ static bool estimate_on(const struct emu_counts *c, const struct timing_machine 
     memcpy(out->issue_share, t->issue_share, sizeof out->issue_share);
     if (out->cycles <= 0) return false;
     wait_for_dram(c, m, out);
-    out->seconds = config_seconds(c->gpu, out->cycles);
-    out->bound = launch_bound(out);
-    out->ipc = (double)e->thread_instructions / out->cycles;
-    out->roofline = roofline_of(c->gpu, (double)e->warp_instructions, out->dram_bytes, out->cycles);
+    derive(c, out);
     return true;
+}
+
+/* Schedulers and caches that serve what comes first can do better on a slower machine (Graham, "Bounds on Multiprocessing Timing
+ * Anomalies", 1969; with L1: Rogers et al., "Cache-Conscious Wavefront Scheduling", MICRO 2012): other warps come first. But
+ * what the slower one does the faster one could do, too. So a changed configuration that is nowhere faster than the GPU of
+ * its name takes no less than that, one that is nowhere slower no more. The parts keep their proportions. */
+static void compare_with_original(const struct emu_counts *c, bool all, double *modelled,
+                                  struct launch_estimate *out)
+{
+    struct timing_machine m;
+    struct timing_result t;
+    struct launch_estimate original;
+    struct emu_counts counts = *c;
+    double unused;
+    counts.gpu = emu_gpu_find(c->gpu->name);
+    if (!counts.gpu || !is_changed(c->gpu)) return;
+    const bool slower = machine_is_slower(c->gpu, counts.gpu),
+               faster = machine_is_slower(counts.gpu, c->gpu);
+    if (slower == faster) return;
+    (void)machine_of(counts.gpu, &m);
+    if (!estimate_on(&counts, &m, all, NULL, &unused, &t, &original)) return;
+    const double by = original.cycles / out->cycles;
+    if (slower ? by <= 1 : by >= 1) return;
+    out->cycles *= by, *modelled *= by;
+    for (int p = 0; p < TIMING_PARTS; p++) out->part[p] *= by;
+    for (int u = 0; u < TIMING_UNITS; u++) out->by_unit[u] *= by;
+    derive(c, out);
 }
 
 bool launch_estimate_on(const struct emu_counts *c, const struct timing_machine *m,
@@ -296,6 +330,7 @@ static bool estimate(const struct emu_counts *c, bool all, struct time_lapse *la
     if (!c || !timing_order_of(c, &o)) return false;
     const struct timing_fit *fit = machine_of(c->gpu, &m);
     if (!estimate_on(c, &m, all, lapse, modelled, &t, out)) return false;
+    compare_with_original(c, all, modelled, out);
     judge(c, fit, o.kind == TIMING_NATIVE, waits_of(c, &t), out);
     return true;
 }

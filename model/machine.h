@@ -44,6 +44,9 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m);
 bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
                     struct timing_machine *m);
 
+/* a is nowhere faster than b: no more bandwidth or throughput, no less latency, all else is the same. */
+bool machine_is_slower(const struct emu_gpu *a, const struct emu_gpu *b);
+
 /* From now on this fit replaces the built-in one of its GPU, in the whole process. The caller keeps owning it. NULL:
  * the built-in one again. */
 void machine_use(const struct timing_fit *fit);

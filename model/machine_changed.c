@@ -64,3 +64,39 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
     FOLLOW(dram_latency), FOLLOW(dram_interval), FOLLOW(row_interval);
     return true;
 }
+
+bool machine_is_slower(const struct emu_gpu *a, const struct emu_gpu *b)
+{
+    struct emu_gpu x = *b; /* what is not compared has to be the same */
+    const double rows = a->dram_row_cycle / a->dram_mhz,
+                 rows_of_b = b->dram_row_cycle / b->dram_mhz;
+#define NO_MORE(field)                                                                             \
+    if (a->field > b->field) return false;                                                         \
+    x.field = a->field;
+#define NO_LESS(field)                                                                             \
+    if (a->field < b->field) return false;                                                         \
+    x.field = a->field;
+    /* A throughput of 0 says that another one counts. */
+#define OF_throughput(field)                                                                       \
+    if (!(a->field > 0) && b->field > 0) return false;                                             \
+    NO_MORE(field)
+#define OF_latency(field) NO_LESS(field)
+#define OF_clock(field)
+#define OF_l1(field)
+#define OF_l2(field)
+#define OF_interconnect(field)
+#define OF_dram(field)
+#define RATE(section, key, field, ...) OF_##section(field)
+#define EMU_GPU_WITHOUT_LINK
+#include "emu/gpu.def"
+    NO_MORE(l1_bandwidth)
+    NO_MORE(l2_bandwidth)
+    NO_MORE(l2_mhz)
+    NO_MORE(sm_bandwidth)
+    NO_MORE(interconnect_mhz)
+    NO_MORE(dram_bandwidth)
+    if (rows < rows_of_b * (1 - 1e-9)) return false;
+    x.dram_mhz = a->dram_mhz, x.dram_row_cycle = a->dram_row_cycle;
+    x.dram_data_rate = a->dram_data_rate, x.boost_mhz = a->boost_mhz;
+    return same(&x, a);
+}
