@@ -6,6 +6,7 @@
 #include "model/machine.h"
 #include "model/sample.h"
 #include "model/schedule.h"
+#include "model/shared_stores.h"
 #include "model/time_lapse.h"
 #include "model/timing_order.h"
 
@@ -56,6 +57,9 @@ const char *launch_warning_text(unsigned bit)
     case LAUNCH_NESTED:
         return "kernels launched grids: these run beside their parents, 5000 cycles (assumed) behind their launch, so "
                "cycles overlap; no interval is known";
+    case LAUNCH_SHARED_STORES:
+        return "SMs store to the same sectors without atomics, which took up to 12 times as long on an H200: the "
+               "interval is wide";
     case LAUNCH_CUT:
         return "a launch faulted or was stopped: its cycles are of what was executed before, and no interval "
                "is known";
@@ -220,6 +224,15 @@ static enum waits waits_of(const struct emu_counts *c, const struct timing_resul
     return t->locks ? WAITS_LOCKS : WAITS_NOT;
 }
 
+/* Cycles that stores to sectors which several SMs store to may take, if these are more than the estimate; 0. */
+static double shared_store_time(const struct emu_counts *c, double cycles)
+{
+    const double stores = (double)c->phases[0].total.cache.l2_stores;
+    if (stores * shared_store_cycles <= cycles) return 0;
+    const double shared = shared_stores(c);
+    return shared * shared_store_cycles > cycles ? shared * shared_store_cycles_most : 0;
+}
+
 /* The interval, and what to be careful about. */
 static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool native,
                   enum waits waits, struct launch_estimate *out)
@@ -240,10 +253,13 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
     if (changed) out->warnings |= LAUNCH_CHANGED;
     if (!native) out->warnings |= LAUNCH_ORDER;
     if (waits) out->warnings |= LAUNCH_WAITS;
+    const double shared = shared_store_time(c, out->cycles);
+    if (shared > 0) out->warnings |= LAUNCH_SHARED_STORES;
     if (changed || !native) return;
     const double part = out->warnings & LAUNCH_PARTLY ? sampling_error : 0;
     out->low = out->cycles * exp(-hypot(log(fmin(1, wider ? low * low : low)), part));
     out->high = out->cycles * exp(hypot(log(fmax(1, wider ? high * high : high)), part));
+    if (shared > 0) out->high = fmax(out->high, out->cycles + shared);
     if (waits) out->low /= WAITS_LOW, out->high *= waits == WAITS_POLLS ? POLLS_HIGH : LOCKS_HIGH;
 }
 

@@ -39,7 +39,9 @@ enum launch_warning { /* bits */
                       LAUNCH_WAITS = LAUNCH_OUTSIDE << (TIMING_FEATURES + 1),
                       /* a kernel launched grids (model/nested_grids.h) */
                       LAUNCH_NESTED = LAUNCH_OUTSIDE << (TIMING_FEATURES + 2),
-                      LAUNCH_WARNINGS = 8 + TIMING_FEATURES
+                      /* SMs store to the same sectors (model/shared_stores.h) */
+                      LAUNCH_SHARED_STORES = LAUNCH_OUTSIDE << (TIMING_FEATURES + 3),
+                      LAUNCH_WARNINGS = 9 + TIMING_FEATURES
 };
 const char *launch_warning_text(unsigned bit); /* of one that is set */
 

@@ -339,6 +339,35 @@ Test(laws, a_launch_that_waits_has_its_own_interval)
     kernel_free(&k);
 }
 
+/* 64 CTAs of a warp each store 64 times, to sectors of their own or all to the same four. A GPU that takes a cycle for each of
+ * these takes 64 x 64 x 4 = 16,384 cycles; an H200 takes 4 where loads come between (`racey_global`, h200.csv). A note
+ * and an interval that has those, where sectors are shared and CTAs are on several SMs. */
+Test(laws, stores_of_many_sms_to_the_same_sectors_have_a_note)
+{
+    struct kernel k = kernel_new(
+        ".reg .u64 %a, %b, %q; .reg .u32 %t, %c, %i; .reg .pred %p; ld.param.u64 %a, [p];"
+        "ld.param.u64 %q, [q]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mul.wide.u32 %b, %t, 4;"
+        "add.u64 %a, %a, %b; cvt.u64.u32 %b, %c; mul.lo.u64 %b, %b, %q; add.u64 %a, %a, %b;"
+        "mov.u32 %i, 0; L: st.global.u32 [%a], %i; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 64;"
+        "@%p bra L; ret;",
+        emu_gpu_find("h200"));
+    for (int shared = 0; shared < 2; shared++)
+        for (uint32_t ctas = 1; ctas <= 64; ctas *= 64) {
+            struct launch_estimate t;
+            k.params[1] = shared ? 0 : 128;
+            const struct emu_launch l = {.grid = {ctas, 1, 1},
+                                         .block = {32, 1, 1},
+                                         .params = k.params,
+                                         .params_size = sizeof k.params};
+            cr_assert(
+                launch_estimate_of(emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts, &t));
+            const bool noted = t.warnings & LAUNCH_SHARED_STORES;
+            cr_expect(noted == (shared && ctas > 1), "%u CTAs: %u", ctas, t.warnings);
+            if (noted) cr_expect(t.high >= 4 * 16384, "%g", t.high);
+        }
+    kernel_free(&k);
+}
+
 #define ADD(to, from) "add.u32 %r" to ", %r" from ", %r9;"
 /* Two modules have a kernel of one name, with as many additions: only in one of them each waits for the one before. */
 Test(laws, kernels_of_one_name_have_their_own_times)
