@@ -287,6 +287,7 @@ static struct combine *combine_of(const struct emu_worker *k, u32 lanes)
 /* Whether the lanes' elements are adjacent and aligned, in [low, high). */
 static inline bool is_run(const u64 at[LANES], u64 low, u64 high, u32 size)
 {
+    if (at[LANES - 1] - at[0] != (LANES - 1) * (u64)size) return false;
     u64 off = at[0] & (size - 1);
     for (u32 l = 0; l < LANES; l++) off |= at[l] ^ (at[0] + (u64)l * size);
     return !off && at[0] >= low && at[0] <= high && high - at[0] >= (u64)LANES * size;
