@@ -329,7 +329,8 @@ struct emu_group_polling {       /* emu/progress/busy_wait.c */
 struct emu_group_aside { /* emu/sched/frames.h */
     u8 *at;              /* where the rows are that it needs, */
     u64 rows;            /* these, while another warp has its own */
-    u32 size;            /* bytes that there is room for */
+    u32 size;            /* bytes of space at `at` */
+    u64 since;           /* `instructions` when the warp took the rows */
 };
 struct emu_group_files {                               /* of registers, and .local memory */
     u8 *bundle16, *bundle32, *bundle64, *bundle_local; /* their beginnings, as r16 is */

@@ -255,6 +255,31 @@ static void clear_block(const struct cta_block *block, const struct plan *plan, 
         cta_block_clear(block, &groups[i], offsetof(struct emu_group, lane));
 }
 
+/* Sets where the rows of the group are: in a bundle that begins at `base`. Returns the end of its rows. */
+static u8 *place_rows(struct emu_group *g, u8 *base, const struct emu_frame *f)
+{
+    const u32 column = g->first % GROUP * LANES;
+    base += 64 * (g->first / GROUP % BUNDLE_STEPS);
+    g->files.bundle64 = base + column * 8;
+    base += up(f->r64, 64);
+    g->files.bundle32 = base + column * 4;
+    base += up(f->r32, 64);
+    g->files.bundle16 = base + column * 2;
+    return base + up(f->r16, 64);
+}
+
+void slot_move_rows(struct emu_cta *c, const struct frames *f, u8 *rows, u32 set)
+{
+    const struct emu_code *k = f->m->program->codes[0];
+    for (u32 w = 0; w < c->warps; w++) {
+        struct emu_group *g = &c->groups[w];
+        (void)place_rows(g, rows + w / GROUP * f->bundle, &f->m->program->deepest);
+        g->r16 = g->files.bundle16, g->r32 = g->files.bundle32, g->r64 = g->files.bundle64;
+        g->frame = set * f->m->warps_per_cta + w;
+    }
+    for (u32 i = 0; i < k->fill_count; i++) fill(c, &k->fills[i], f->m, NULL);
+}
+
 struct slot *slot_new(struct host_worker *h)
 {
     const struct emu_machine *m = h->ctx->m;
@@ -276,19 +301,12 @@ struct slot *slot_new(struct host_worker *h)
     for (u32 w = 0; w < m->warps_per_cta; w++) {
         struct emu_group *g = &c->groups[w];
         u8 *const own = block.at + plan.rows + plan.bundle * (w / GROUP);
-        u8 *base = (frames ? frames_bundle(frames, set, w) : own) + 64 * (w / GROUP % BUNDLE_STEPS);
-        u32 column = w % GROUP * LANES;
-        g->files.bundle64 = base + column * 8;
-        base += up(f->r64, 64);
-        g->files.bundle32 = base + column * 4;
-        base += up(f->r32, 64);
-        g->files.bundle16 = base + column * 2;
-        base += up(f->r16, 64);
-        g->files.bundle_local = (frames ? own : base) + column * 4;
-        g->frame = set * m->warps_per_cta + w;
         g->worker = &h->worker;
         g->cta = c;
         g->first = w;
+        u8 *const end = place_rows(g, frames ? frames_bundle(frames, set, w) : own, f);
+        g->files.bundle_local = (frames ? own : end) + w % GROUP * LANES * 4;
+        g->frame = set * m->warps_per_cta + w;
         g->stack = (struct emu_entry *)(void *)(block.at + plan.stacks) + (size_t)w * OWN_STACK;
         g->stack_cap = OWN_STACK;
         if (w % GROUP == 0) clear_bundle(g, &block, &from, f, DYNAMIC_LOCAL);

@@ -9,6 +9,8 @@
 enum {
     HOT = 64 << 10, /* bytes of all sets, one at least: the host's nearest caches hold them */
     FEW = 2 << 20,  /* so many bytes of rows are near enough as they are */
+    SWAPS = 1024,   /* so many show how long turns are: */
+    SHORT = 32,     /* instructions of a turn, in the mean */
 };
 
 static void list_by_cta(struct frames *f, struct arena *a)
@@ -35,8 +37,9 @@ struct frames *frames_new(const struct emu_machine *m, struct arena *a, u32 resi
     f->sets = (u32)sets;
     f->bundle = bundle;
     f->sets_at = cta_arena_take(m->cta_arena, size * sets).at;
-    f->filled = arena_array(a, bool, sets);
-    f->owner = arena_array(a, struct emu_group *, sets * m->warps_per_cta);
+    f->most_own = resident;
+    f->filled = arena_array(a, bool, sets + resident);
+    f->owner = arena_array(a, struct emu_group *, (sets + resident) * m->warps_per_cta);
     f->rows64 = frame->r64 / (ROW * 8);
     f->rows32 = frame->r32 / (ROW * 4);
     f->rows16 = frame->r16 / (ROW * 2);
@@ -114,16 +117,48 @@ void frames_begin(struct frames *f, struct emu_group *g)
 {
     if (f->owner[g->frame] == g) f->owner[g->frame] = NULL;
     g->aside.rows = 0;
+    g->aside.since = 0;
+}
+
+static void put_aside(struct frames *f, struct emu_group *g)
+{
+    if (g->state == GROUP_DONE) return;
+    g->aside.rows = needs(f, g);
+    make_space(f, g);
+    move_all(f, g, false);
+}
+
+static bool turns_are_short(const struct frames *f)
+{
+    return f->swaps >= SWAPS && f->instructions < SHORT * f->swaps;
+}
+
+/* Gives the CTA a set of its own; rows of its warps that are in the shared one are put aside. */
+static void give_own_set(struct frames *f, struct emu_cta *c)
+{
+    const u32 bundles = (f->m->warps_per_cta + GROUP - 1) / GROUP;
+    for (u32 w = 0; w < c->warps; w++) {
+        struct emu_group *const g = &c->groups[w];
+        if (f->owner[g->frame] != g) continue;
+        put_aside(f, g);
+        f->owner[g->frame] = NULL;
+    }
+    const u32 set = f->sets + f->own++;
+    slot_move_rows(c, f, cta_arena_take(f->m->cta_arena, bundles * f->bundle).at, set);
+    f->filled[set] = true;
 }
 
 void frames_take(struct frames *f, struct emu_group *g)
 {
+    if (g->frame < f->sets * f->m->warps_per_cta && turns_are_short(f) && f->own < f->most_own)
+        give_own_set(f, g->cta);
     struct emu_group *const before = f->owner[g->frame];
-    if (before && before->state != GROUP_DONE) {
-        before->aside.rows = needs(f, before);
-        make_space(f, before);
-        move_all(f, before, false);
+    if (before) {
+        f->swaps++;
+        f->instructions += before->instructions - before->aside.since;
+        put_aside(f, before);
     }
+    g->aside.since = g->instructions;
     if (g->aside.rows) move_all(f, g, true);
     for (u32 i = 0; i < f->by_cta_count; i++) slot_fill_warp(g, f->by_cta[i]);
     f->owner[g->frame] = g;

@@ -145,6 +145,9 @@ void slot_join_cluster(struct slot *const *slots, const struct emu_machine *m);
 size_t slot_bundle_size(const struct emu_frame *f);
 /* Whether CTAs differ in it. */
 bool slot_fills_by_cta(const struct emu_fill *f);
+/* From now on the rows of the CTA's warps are at `rows`, which has the size of a set, and are number `set` of frames.owner. They
+ * begin as those of a CTA that begins. */
+void slot_move_rows(struct emu_cta *c, const struct frames *f, u8 *rows, u32 set);
 /* Such a row, of one warp. */
 void slot_fill_warp(struct emu_group *g, const struct emu_fill *f);
 

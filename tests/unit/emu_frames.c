@@ -11,8 +11,9 @@
 enum { CTAS = 160, THREADS = 128, WIDE = 34, WORDS = 40, HALVES = 6, ALL = CTAS * THREADS };
 
 /* Registers of each kind that are made before and needed behind an atomic where half of the lanes wait for the others,
- * which sleep, and a barrier that hands a number to all; more rows than 64. */
-static void write_body(struct buf *b)
+ * which sleep, and a barrier that hands a number to all; more rows than 64. `turns`: atomics before that, at each of which
+ * an order may give another warp its turn. */
+static void write_body(struct buf *b, int turns)
 {
     buf_puts(b, ".reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<64>; .reg .b64 %d<64>;\n"
                 "ld.param.u64 %d40, [p0]; ld.param.u64 %d41, [p1];\n"
@@ -23,6 +24,12 @@ static void write_body(struct buf *b)
     for (int i = 0; i < WIDE; i++)
         buf_printf(b, "mul.wide.u32 %%d%d, %%r%d, %d;\n", i, i, 1000003 + i);
     for (int i = 0; i < HALVES; i++) buf_printf(b, "cvt.u16.u32 %%h%d, %%r%d;\n", i, i + 3);
+    if (turns)
+        buf_printf(b,
+                   "mov.u32 %%r63, 0;\n"
+                   "TURN: atom.global.max.u32 %%r40, [%%d41+4], 0; add.u32 %%r63, %%r63, 1;\n"
+                   "setp.lt.u32 %%p2, %%r63, %d; @%%p2 bra TURN;\n",
+                   turns);
     /* what odd lanes need stands before what even ones do, who go first */
     buf_puts(b, "and.b32 %r54, %r50, 1; setp.eq.u32 %p0, %r54, 0; mov.u32 %r55, 0;\n"
                 "add.u32 %r61, %r53, 11; add.u32 %r62, %r53, 13;\n"
@@ -64,12 +71,12 @@ static uint32_t expected(uint32_t thread)
     return x * 31 + thread / THREADS;
 }
 
-Test(emu_frames, keep_what_warps_need)
+static void expect_kept(int turns)
 {
     static uint32_t out[ALL];
     uint32_t words[2] = {5, 9};
     struct buf body = {0};
-    write_body(&body);
+    write_body(&body, turns);
     struct emu_run r = {.ptx = emu_ptx(".param .u64 p0, .param .u64 p1", body.data),
                         .grid = CTAS,
                         .block = THREADS};
@@ -80,4 +87,15 @@ Test(emu_frames, keep_what_warps_need)
     for (uint32_t t = 0; t < ALL; t++) wrong += out[t] != expected(t);
     cr_expect(wrong == 0, "%u of %d", wrong, ALL);
     buf_free(&body);
+}
+
+Test(emu_frames, keep_what_warps_need)
+{
+    expect_kept(0);
+}
+
+/* Turns of three instructions: CTAs get rows of their own after some of them. */
+Test(emu_frames, keep_what_warps_need_in_short_turns)
+{
+    expect_kept(12);
 }
