@@ -132,6 +132,7 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .l1.latency = g->l1_latency,
         .l1.sectors = at_least(g->l1_bandwidth / 32, 0.25),
         .l1.whole = g->l1_sector == g->l1_line,
+        .l1.banked = g->capability >= 70, /* `l1_32` of h200-cycles.csv; of others: assumed */
         .l1.global = g->l1_global,
         .l1.hashed = true,
         .l1.random = g->capability >= 70, /* not the least recently used one: Jia et al., 2018 */

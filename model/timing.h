@@ -87,6 +87,7 @@ struct timing_l1 {
     double sectors;  /* a cycle, on hits */
     double pending;  /* lines that an SM's loads may wait for; 0: any number */
     bool whole;      /* lines are fetched whole */
+    bool banked;     /* a pass has a sector of each of four banks, by address; else any four */
     bool global;     /* it holds global memory */
     bool hashed;     /* its sets are chosen by a hash */
     bool random;     /* any line of a set is replaced; else that which was used least recently */

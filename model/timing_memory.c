@@ -236,6 +236,19 @@ static double shared_out(const struct timing *c, u32 inst)
     return c->m->latency[PTX_COST_SHUFFLE] * c->fold;
 }
 
+/* A pass of L1 gives a sector of each of its four banks: sectors of a line are in one each. What a line adds to the passes of
+ * those before it; `banks`: sectors of each so far. */
+static u32 more_passes(u32 banks[4], u32 sectors)
+{
+    u32 before = 0, after = 0;
+    for (u32 b = 0; b < 4; b++) {
+        if (banks[b] > before) before = banks[b];
+        banks[b] += sectors >> b & 1;
+        if (banks[b] > after) after = banks[b];
+    }
+    return after - before;
+}
+
 static void global_access(struct timing *c, u32 sm, const struct timing_warp *w, u32 inst,
                           u32 first, u32 size, double now, struct timing_access *a, double *stored)
 {
@@ -248,10 +261,12 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
                              : (double)TRACE_SIZE_LANES(size) / count; /* of a line, on average */
     const struct trace_inst *i = &c->t->insts[inst];
     const bool writes = !(i->op->form->effects & PTX_READS) && !(i->op->form->effects & PTX_ATOMIC);
+    u32 banks[4] = {0};
     for (u32 k = 0; k < count; k++) {
         const struct trace_line *n = &notes[k];
         const u32 sectors = timing_popcount(n->sectors);
-        const double need = (m->l1.whole ? 1 : sectors / m->l1.sectors) * c->fold;
+        const double asked = m->l1.banked ? 4 * more_passes(banks, n->sectors) : sectors;
+        const double need = (m->l1.whole ? 1 : asked / m->l1.sectors) * c->fold;
         if (n->how == COUNT_ATOMIC) {
             u8 part = TIMING_ATOMIC;
             const struct atomic atomic = atomic_of(m, sectors, k == 0 ? rounds : 1,

@@ -133,3 +133,31 @@ Test(measured_things, other_atomics_on_one_word_are_made_by_each_lane)
         kernel_free(&x);
     }
 }
+
+/* 32 warps of one CTA load words so far apart, all from the same 4 KB, which L1 has. Cycles of the H200 for a warp's load, of
+ * `l1_32` in h200-cycles.csv: as many as lanes have words in one eighth of the banks. */
+Test(measured_things, a_pass_of_l1_has_a_sector_of_each_of_four_banks)
+{
+    static const struct {
+        uint32_t words;
+        double cycles;
+    } rows[] = {{4, 129.137 / 32}, {8, 256.641 / 32}, {16, 512.609 / 32}, {32, 1019.352 / 32}};
+    enum { ROUNDS = 64 };
+    struct kernel k = kernel_new(
+        ".reg .u64 %a, %b, %q; .reg .u32 %t, %n, %i, %x, %y, %v; .reg .pred %p; ld.param.u64 %a, [p];"
+        "ld.param.u64 %q, [q]; cvt.u32.u64 %n, %q; shr.u64 %q, %q, 32; cvt.u32.u64 %x, %q;"
+        "mov.u32 %t, %tid.x; and.b32 %t, %t, 31; mul.lo.u32 %t, %t, %x; mul.wide.u32 %b, %t, 4;"
+        "add.u64 %a, %a, %b; mov.u32 %i, 0; mov.u32 %v, 0; L: ld.global.u32 %x, [%a];"
+        "ld.global.u32 %y, [%a]; add.u32 %v, %v, %x; add.u32 %v, %v, %y; add.u32 %i, %i, 1;"
+        "setp.lt.u32 %p, %i, %n; @%p bra L; st.global.u32 [%a+4096], %v; ret;",
+        emu_gpu_find("h200"));
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const uint64_t words = (uint64_t)rows[r].words << 32;
+        const double t = (cycles(&k, 1, 1024, 0, words | (2 * ROUNDS)) -
+                          cycles(&k, 1, 1024, 0, words | ROUNDS)) /
+                         (2 * ROUNDS * 32);
+        cr_expect(times(t, rows[r].cycles) <= 1.1, "%u words: %g cycles, measured %g",
+                  rows[r].words, t, rows[r].cycles);
+    }
+    kernel_free(&k);
+}
