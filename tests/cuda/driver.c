@@ -245,8 +245,7 @@ Test(driver, functions_that_are_named_are_there, .init = driver_load_kernels, .f
         ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v);\n"
         ".visible .entry k() { .reg .b32 %r; .param .b32 r; .param .b64 f, v;\n"
         "call.uni (r), vprintf, (f, v); ret; }",
-        ".version 7.8\n.target sm_70\n.address_size 64\n.func late;\n"
-        ".visible .entry k() { call.uni late; ret; }\n.func late { ret; }",
+        ".version 7.8\n.target sm_70\n.address_size 64\n.func late;\n.visible .entry k() { call.uni late; }\n.func late { ret; }",
     };
     CUmodule m;
     char log[300];
