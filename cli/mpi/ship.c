@@ -87,7 +87,7 @@ static bool add(struct shipment *s, const char *path)
         usage_error("sweep", "cannot read '%s': %s", path, strerror(errno));
         return false;
     }
-    strcpy(x->path, path);
+    snprintf(x->path, sizeof x->path, "%s", path);
     x->size = (uint64_t)st.st_size;
     x->mode = st.st_mode & 0777;
     s->count++;
@@ -215,7 +215,7 @@ static bool are_here(const struct input *list, size_t count)
 static void make_folders(const char *path)
 {
     char folder[PATH];
-    strcpy(folder, path);
+    snprintf(folder, sizeof folder, "%s", path);
     for (char *at = strchr(folder, '/'); at; at = strchr(at + 1, '/')) {
         *at = '\0';
         (void)mkdir(folder, 0700);
