@@ -247,7 +247,7 @@ static bool receive_file(const struct input *x, char *block)
 /* Receives all into a new folder, which then takes the place of `name`. NULL, or what went wrong. */
 static const char *receive_all(const struct input *list, size_t count, const char *name)
 {
-    char fresh[] = "new-XXXXXX", old[] = "old-XXXXXX";
+    char fresh[] = "new-XXXXXX", changed[] = "old-XXXXXX";
     char *block = malloc(BLOCK);
     int why = 0;
     if (!block) abort();
@@ -259,7 +259,7 @@ static const char *receive_all(const struct input *list, size_t count, const cha
     if (!are_here(list, count)) return "an input has changed while it was sent";
     if (chdir("..") != 0) return strerror(errno);
     /* One that was changed is put aside, since another sweep may work in it. */
-    if (access(name, F_OK) == 0 && (!mkdtemp(old) || rename(name, old) != 0))
+    if (access(name, F_OK) == 0 && (!mkdtemp(changed) || rename(name, changed) != 0))
         return strerror(errno);
     if (rename(fresh, name) == 0) return NULL;
     const int why_not = errno; /* another sweep may have put the same there since */
