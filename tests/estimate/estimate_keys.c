@@ -172,7 +172,10 @@ static struct emu_gpu small(const char *of, const char *name)
     g.l2 = 128 << 10, g.l2_slices = 4;
     g.dram_channels = 2, g.dram_bus = 64;
     g.dram_bandwidth = g.dram_mhz * g.dram_data_rate * g.dram_bus / 8e3;
-    if (g.unified) g.l1 = 64 << 10, g.shared = 32 << 10, g.shared_cta = 16 << 10;
+    if (g.unified) {
+        g.l1 = 64 << 10, g.shared = 32 << 10, g.shared_cta = 16 << 10;
+        g.l1_ways = g.l1 / g.l1_line / 4; /* four sets, as in its file */
+    }
     return g;
 }
 
