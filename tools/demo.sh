@@ -99,7 +99,7 @@ say "heddle run --fidelity: which results PTX leaves to the hardware"
 
 say "heddle run --memory-map: the memory of saxpy on four devices, in blocks and interleaved"
 for map in block interleave:256; do ./heddle run suite:saxpy:small --memory-map "$map" | tail -1; done
-./heddle run suite:stencil_2d:small --memory-map interleave:256 --topology mesh | tail -1
+./heddle run suite:stencil_2d:small --memory-map interleave:256 --topology mesh | tail -2
 
 say "heddle reproduce: a figure of each paper, and its verdicts"
 ./heddle reproduce thesis-4.2 dab-3 --output build/demo/reproduce 2>/dev/null || true
@@ -139,7 +139,7 @@ say "heddle estimate: how long it would take, and what takes so long"
 say "heddle estimate: a CUDA program whose kernels launch grids, which run beside their parents"
 make -s build/programs/grids
 if [ -x build/programs/grids ]; then
-    { ./heddle estimate --gpu titanv build/programs/grids | cut -c1-95 | sed -n '2,6p;$p'; } 2>&1
+    ./heddle estimate --gpu titanv build/programs/grids | sed -n '2,6s/^\(.\{95\}\).*/\1/p;$p' | fold -s -w 100
 fi
 
 say "heddle report: what a run did over time, under three orders below each other"
