@@ -78,6 +78,13 @@ void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES])
         digest[i] = (uint8_t)(s->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
+void sha256_hex(const uint8_t *digest, unsigned digits, char *text)
+{
+    for (unsigned i = 0; i < digits; i++)
+        text[i] = "0123456789abcdef"[digest[i / 2] >> (i % 2 ? 0 : 4) & 15];
+    text[digits] = '\0';
+}
+
 bool sha256_file(const char *path, uint8_t digest[SHA256_BYTES])
 {
     struct sha256 s;

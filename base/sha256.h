@@ -23,6 +23,9 @@ void sha256_begin(struct sha256 *s);
 void sha256_add(struct sha256 *s, const void *bytes, size_t n);
 void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
 
+/* The first `digits` hexadecimal digits of a digest, at most all 64, and a '\0'. */
+void sha256_hex(const uint8_t *digest, unsigned digits, char *text);
+
 /* Of a file. false: errno says why it cannot be read. */
 bool sha256_file(const char *path, uint8_t digest[SHA256_BYTES]);
 

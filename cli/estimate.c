@@ -381,9 +381,8 @@ struct trace_origin estimate_origin(const struct estimate_call *c)
         uint8_t digest[SHA256_BYTES];
         if (stat(c->words[i], &s) != 0 || !S_ISREG(s.st_mode) || !sha256_file(c->words[i], digest))
             continue;
-        const char *hex = arena_copy(c->arena, "", 0);
-        for (int k = 0; k < SHA256_BYTES; k++)
-            hex = arena_printf(c->arena, "%s%02x", hex, digest[k]);
+        char *hex = arena_array(c->arena, char, 2 * SHA256_BYTES + 1);
+        sha256_hex(digest, 2 * SHA256_BYTES, hex);
         const char *slash = strrchr(c->words[i], '/');
         list[o.input_count++] = (struct trace_input){slash ? slash + 1 : c->words[i], hex};
     }

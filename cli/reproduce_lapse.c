@@ -57,9 +57,9 @@ static void command_of(const struct reproduce *r, const struct reproduce_item *i
     sha256_add(&all, digest, sizeof digest);
     for (size_t k = 0; words[k] != path; k++) sha256_add(&all, words[k], strlen(words[k]) + 1);
     sha256_end(&all, digest);
-    int n = snprintf(path, MOST_PATH - 64, "%s/cells/lapse-", r->folder);
-    for (size_t k = 0; k < 16; k++) n += snprintf(path + n, 3, "%02x", digest[k]);
-    snprintf(path + n, 5, ".svg");
+    const int n = snprintf(path, MOST_PATH - 64, "%s/cells/lapse-", r->folder);
+    sha256_hex(digest, 32, path + n);
+    snprintf(path + n + 32, 5, ".svg");
 }
 
 /* What the command prints goes nowhere. An exit code, -1: it could not begin or a signal ended it, it or this program. */

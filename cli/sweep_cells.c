@@ -10,13 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void hex(char *to, const uint8_t *digest, int digits)
-{
-    for (int i = 0; i < digits; i++)
-        to[i] = "0123456789abcdef"[digest[i / 2] >> (i % 2 ? 0 : 4) & 15];
-    to[digits] = '\0';
-}
-
 void sweep_cell_name(const struct sweep_plan *p, struct sweep_cell *c, const uint8_t *program)
 {
     struct sha256 s;
@@ -32,13 +25,13 @@ void sweep_cell_name(const struct sweep_plan *p, struct sweep_cell *c, const uin
         else sha256_add(&s, "", 1);
     const struct sha256 before = s;
     sha256_end(&s, digest);
-    hex(c->key, digest, SWEEP_KEY);
+    sha256_hex(digest, SWEEP_KEY, c->key);
     s = before;
     sha256_add(&s, program, SHA256_BYTES);
     sha256_add(&s, t->digest, strlen(t->digest) + 1);
     sha256_add(&s, p->gpu_digests[c->gpu], strlen(p->gpu_digests[c->gpu]) + 1);
     sha256_end(&s, digest);
-    hex(c->id, digest, SWEEP_ID);
+    sha256_hex(digest, SWEEP_ID, c->id);
 }
 
 bool sweep_order_has_seeds(const char *order)

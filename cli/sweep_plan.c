@@ -25,7 +25,7 @@ static const char *hex_of_file(struct arena *a, const char *path)
     uint8_t digest[SHA256_BYTES];
     char text[2 * SHA256_BYTES + 1];
     if (!sha256_file(path, digest)) return NULL;
-    for (int i = 0; i < SHA256_BYTES; i++) snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    sha256_hex(digest, 2 * SHA256_BYTES, text);
     return arena_copy(a, text, sizeof text - 1);
 }
 

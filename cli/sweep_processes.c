@@ -107,7 +107,7 @@ static void take_digest(struct sweep_record *r, const json_t *o)
         sha256_begin(&s);
         sha256_add(&s, printed, strlen(printed));
         sha256_end(&s, digest);
-        for (int i = 0; i < 8; i++) snprintf(r->digest + 2 * i, 3, "%02x", digest[i]);
+        sha256_hex(digest, sizeof r->digest - 1, r->digest);
     }
 }
 

@@ -274,7 +274,7 @@ static bool receive_inputs(char name[2 * SHA256_BYTES + 1])
     struct input *list = calloc(h.count + 1, sizeof *list);
     if (!list) abort();
     receive(list, h.count * sizeof *list, 0);
-    for (int i = 0; i < SHA256_BYTES; i++) sprintf(name + 2 * i, "%02x", h.digest[i]);
+    sha256_hex(h.digest, 2 * SHA256_BYTES, name);
     const char *why = enter_copies() ? NULL : strerror(errno);
     const bool known = !why && chdir(name) == 0 && are_here(list, h.count);
     const uint8_t wants = !why && !known;

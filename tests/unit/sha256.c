@@ -3,7 +3,6 @@
 
 #include "base/sha256.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void expect(const char *text, size_t repeat, const char *want)
@@ -14,7 +13,7 @@ static void expect(const char *text, size_t repeat, const char *want)
     sha256_begin(&s);
     for (size_t i = 0; i < repeat; i++) sha256_add(&s, text, strlen(text));
     sha256_end(&s, digest);
-    for (int i = 0; i < SHA256_BYTES; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+    sha256_hex(digest, 2 * SHA256_BYTES, hex);
     cr_expect_str_eq(hex, want, "%s", text);
 }
 
