@@ -73,7 +73,7 @@ static u32 interval_at(struct time_lapse *l, u64 at)
         while (cap <= k) cap *= 2;
         l->rows = grown(l->rows, cap * l->width, sizeof *l->rows);
         l->row_cap = cap;
-        l->room = cap * l->width;
+        l->space = cap * l->width;
     }
     for (; l->intervals <= k; l->intervals++)
         memset(l->rows + l->intervals * l->width, 0, l->width * sizeof *l->rows);
@@ -134,11 +134,11 @@ void time_lapse_begin(struct timing *c)
                              .channels = c->m->channels,
                              .instructions = c->t->inst_count,
                              .rows = l->rows,
-                             .room = l->room};
+                             .space = l->space};
     l->interval = (double)(u64)l->interval;
     l->width = (size_t)l->sms * LAPSE_SM_COLUMNS + (size_t)l->slices * LAPSE_SLICE_COLUMNS +
                l->channels + l->instructions;
-    l->row_cap = l->room / l->width;
+    l->row_cap = l->space / l->width;
     l->line_ticks = timing_calloc((size_t)l->instructions * TIMING_PARTS, sizeof *l->line_ticks);
     l->slot_cta = timing_calloc((size_t)c->sms * c->slots, sizeof *l->slot_cta);
     l->sm_names = timing_calloc(c->sms, sizeof *l->sm_names);
@@ -284,5 +284,5 @@ void time_lapse_clear(struct time_lapse *l)
     free(l->spans);
     free(l->issues);
     free(l->sm_names);
-    *l = (struct time_lapse){.rows = l->rows, .room = l->room};
+    *l = (struct time_lapse){.rows = l->rows, .space = l->space};
 }

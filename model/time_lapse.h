@@ -87,7 +87,7 @@ struct time_lapse {
     double cycles;         /* of the model's run, which may be of a part of the launch */
     uint64_t *rows;        /* `intervals` of `width` numbers */
     size_t width, row_cap; /* row_cap: rows for which there is memory */
-    size_t room; /* numbers for which `rows` has memory; before the run those of one before, or 0 */
+    size_t space;          /* numbers for which `rows` has memory, also from a run before */
     uint64_t *
         line_ticks; /* by instruction (emu_counts.instructions) and part: what its warp waited for before it */
     struct lapse_cta *ctas; /* in the order of their begin */

@@ -116,7 +116,7 @@ static bool has(const struct buffer *b, uint32_t element, const struct ptx_op *o
     return false;
 }
 
-/* The lanes of an access of the warp's instruction. false: they find no room, and nothing has changed. */
+/* The lanes of an access of the warp's instruction. false: there is no space for them, and nothing has changed. */
 static bool add(const struct timing *c, const struct timing_warp *w, uint32_t inst,
                 const uint32_t *words)
 {
@@ -165,7 +165,7 @@ static bool may_want(const struct timing *c, const struct timing_warp *w, uint32
     return w->live && at(c, w)->batch <= batch;
 }
 
-/* false: there is no room. */
+/* false: there is no space. */
 static bool grant(struct timing *c, struct timing_warp *w, struct turns *t)
 {
     struct hardware_warp *h = at(c, w);

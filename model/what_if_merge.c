@@ -132,7 +132,7 @@ struct order {
     struct step *steps; /* of the merged code, in order */
     u32 count;
     u32 *step_of; /* by instruction and copy: its step, and one; 0: it has none yet */
-    u32 *loads;   /* instructions of the block that were put off until something uses them */
+    u32 *loads;   /* instructions of the block that are deferred until something uses them */
     u32 load_count;
 };
 
@@ -143,7 +143,7 @@ static void put_step(struct order *o, u32 inst, u32 copy)
     o->step_of[FOUR * inst + copy] = o->count;
 }
 
-/* All loads that were put off. */
+/* All deferred loads. */
 static void put_loads(struct order *o)
 {
     for (u32 i = 0; i < o->load_count; i++)
@@ -160,7 +160,7 @@ static bool writes(const struct emu_trace *t, u32 inst, u32 reg)
     return false;
 }
 
-/* The loads, put off, whose results the copy reads. */
+/* The deferred loads whose results the copy reads. */
 static void put_operands(struct order *o, u32 inst, u32 copy)
 {
     const struct emu_trace *t = o->m->from;

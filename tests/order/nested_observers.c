@@ -88,14 +88,14 @@ static const char writers[] = DECLARE START ENTRY("inner") " st.global.u32 [%d1]
                                                                           "%d1", "10") WAIT
     " st.global.u32 [%d1], 2; st.global.u32 [%d1+4], 7; ret;\n}\n";
 
-struct told {
+struct seen_writes {
     char text[1000];
     size_t length;
 };
 
 static void note(void *self, const struct write *w)
 {
-    struct told *t = self;
+    struct seen_writes *t = self;
     uint32_t before, after;
     memcpy(&before, w->before, 4);
     memcpy(&after, w->after, 4);
@@ -108,7 +108,7 @@ Test(nested_observers, a_watch_sees_the_writes_of_both_in_their_order)
 {
     for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
         struct bench b = open_bench(writers);
-        struct told t = {.length = 0};
+        struct seen_writes t = {.length = 0};
         struct writes *w = writes_new(note, &t);
         cr_assert(writes_add(w, b.at, 4, WORDS));
         launch(&b, "outer", 1, 0, orders[i], writes_observer(w));
