@@ -72,7 +72,7 @@ say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
 .PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
-        bench claims communication accuracy screenshots measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job fuzz-files \
+        bench claims communication accuracy screenshots uplot measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job fuzz-files \
         ptxas-diff man hardware litmus broken broken-gpu regs compare-ptx corpus format clean help
 
 # Several goals of one call come one after the other where one of them starts a make of its own: both would build the same.
@@ -231,9 +231,10 @@ $B/emu/gpus.o: $B/emu/gpus.c
 
 # The page of `heddle report` as text in the program.
 PAGE := $(wildcard cli/page/report.*)
-$B/cli/page_text.c: $(PAGE) tools/text-to-c.sh
+UPLOT := $(addprefix third_party/uplot/,uPlot.iife.min.js uPlot.min.css LICENSE)
+$B/cli/page_text.c: $(PAGE) $(UPLOT) tools/text-to-c.sh
 	@mkdir -p $(@D)
-	$(call say,GEN,$@)tools/text-to-c.sh cli/page.h page $(PAGE) >$@.new && mv $@.new $@
+	$(call say,GEN,$@){ tools/text-to-c.sh cli/page.h page $(PAGE) && tools/text-to-c.sh cli/page.h uplot $(UPLOT); } >$@.new && mv $@.new $@
 $B/cli/page_text.o: $B/cli/page_text.c cli/page.h
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
@@ -287,6 +288,7 @@ install: heddle $B/written/docs/man/heddle.1 $B/libheddle.a $B/$(SONAME) $(CUDAR
 	install -m 644 suites/ptx/*.ptx '$(DESTDIR)$(DATADIR)/heddle/ptx'
 	install -d '$(DESTDIR)$(DATADIR)/doc/heddle/docs/guide' '$(DESTDIR)$(DATADIR)/doc/heddle/examples'
 	install -m 644 README.md CHANGELOG.md LICENSE '$(DESTDIR)$(DATADIR)/doc/heddle'
+	install -m 644 third_party/uplot/LICENSE '$(DESTDIR)$(DATADIR)/doc/heddle/LICENSE.uplot'
 	install -m 644 docs/*.md docs/sweep.slurm '$(DESTDIR)$(DATADIR)/doc/heddle/docs'
 	install -m 644 docs/guide/*.cu docs/guide/*.ptx '$(DESTDIR)$(DATADIR)/doc/heddle/docs/guide'
 	install -m 644 examples/*.c '$(DESTDIR)$(DATADIR)/doc/heddle/examples'
@@ -440,6 +442,8 @@ ptxas-diff:                     ## mutate good modules and compare the verdicts 
 man: $B/written/docs/man/heddle.1 ## write docs/reference.md, the completion of bash and (below build/) manual pages from the tables of options
 	cp $B/written/docs/reference.md docs/ && cp $B/written/completion/heddle.bash completion/
 
+uplot:                          ## get the newest uPlot 1.6 by npm, for third_party/uplot
+	@tools/uplot.sh
 screenshots: heddle             ## make the pictures of the report in docs/guide with headless Chromium
 	@tools/screenshots.sh
 

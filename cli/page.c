@@ -51,12 +51,17 @@ bool page_write(struct page *p, FILE *to)
     put_escaped(&b, "heddle report: ");
     put_escaped(&b, p->target);
     buf_puts(&b, "</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n");
+    buf_puts(&b, uplot_css);
     buf_puts(&b, page_css);
     buf_puts(&b, "</style>\n</head>\n<body>\n");
     buf_puts(&b, page_html);
     buf_puts(&b, "<script id=\"data\" type=\"text/plain\">\n");
     page_put_base64(&b, bytes, size);
-    buf_puts(&b, "\n</script>\n<script>\n");
+    buf_puts(&b, "\n</script>\n<script>\n/* uPlot, https://github.com/leeoniya/uPlot\n\n");
+    buf_puts(&b, uplot_license);
+    buf_puts(&b, "*/\n");
+    buf_puts(&b, uplot_js);
+    buf_puts(&b, "</script>\n<script>\n");
     buf_puts(&b, page_js);
     buf_puts(&b, "</script>\n</body>\n</html>\n");
     const bool ok = fwrite(b.data, 1, b.size, to) == b.size;

@@ -56,5 +56,7 @@ void page_free(struct page *p);
 
 /* Made by the build from the files of cli/page/. */
 extern const char page_html[], page_css[], page_js[];
+/* Likewise of third_party/uplot/: uPlot, which draws charts, and its licence. */
+extern const char uplot_js[], uplot_css[], uplot_license[];
 
 #endif

@@ -46,6 +46,7 @@ EOF
 export PKG_CONFIG_PATH="$here/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$dest"
 [ -s "$here/share/man/man1/heddle.1" ] && [ -s "$here/share/man/man1/heddle-run.1" ] || fail 'no manual pages'
 [ -s "$here/share/bash-completion/completions/heddle" ] || fail 'no completion'
+grep -q 'Leon Sorokin' "$here/share/doc/heddle/LICENSE.uplot" || fail 'no licence of uPlot'
 want="$(pkg-config --modversion heddle) 199"
 cd "$dest"
 

@@ -33,4 +33,4 @@ ln -s "$PWD/suites" "$work/suites" # for the source of kernels; the page shows t
 (cd "$work" && "$heddle" report suite:bfs_racy --gpu gv100 --order gpudet,dab --output bfs.html 2>/dev/null)
 shot report-time transpose "runs launches time" 1280 960 light
 shot report-advice transpose "advice source" 1280 700 light
-shot report-orders bfs "compare time" 1280 1320 dark '#launch=3'
+shot report-orders bfs "compare time" 1280 1440 dark '#launch=3'

@@ -16,7 +16,8 @@ const COUNT = new Intl.NumberFormat('en', {maximumFractionDigits:0});
 const count = x => COUNT.format(x);
 const real = (x, n = 3) => x === 0 ? '0' : Math.abs(x) >= 1000 ? count(x) : x.toPrecision(n).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
 const percent = x => (100 * x).toFixed(1) + ' %';
-let data, races = new Map(), view = {launch:0, metric:'instructions', from:0, to:0}, panels = [];
+let data, races = new Map(), view = {launch:0, metric:'instructions', from:0, to:0}, charts = [];
+const RUN_COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'];
 
 function el(name, text, cls) {
   const e = document.createElement(name);
@@ -163,83 +164,138 @@ function ramp(x) { /* 0: background; light theme: darker is more; dark theme: br
   return [0, 1, 2].map(i => Math.round(a[i] + (b[i] - a[i]) * f));
 }
 const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-const LEFT = 78, RIGHT = 12, AXIS = 34;
-function axisSteps(from, to) { const raw = (to - from) / 8, p = 10 ** Math.floor(Math.log10(raw)), s = [1, 2, 5, 10].find(m => m * p >= raw) * p, list = []; for (let x = Math.ceil(from / s) * s; x <= to; x += s) list.push(x); return list; }
-function canvas(height) { const c = el('canvas'); c.height = height; return c; }
-function fit(c, height) { const w = Math.max(300, c.parentNode.clientWidth), r = devicePixelRatio || 1; c.style.width = w + 'px'; c.style.height = height + 'px'; c.width = Math.round(w * r); c.height = Math.round(height * r); const g = c.getContext('2d'); g.setTransform(r, 0, 0, r, 0, 0); g.clearRect(0, 0, w, height); g.font = '12px system-ui, sans-serif'; return [g, w]; }
-function axis(g, w, y, label) {
-  const px = x => LEFT + (x - view.from) / (view.to - view.from) * (w - LEFT - RIGHT);
-  g.fillStyle = css('--dim'); g.strokeStyle = css('--line'); g.textAlign = 'center';
-  for (const s of axisSteps(view.from, view.to)) { g.beginPath(); g.moveTo(px(s), y); g.lineTo(px(s), y + 4); g.stroke(); g.fillText(count(s), px(s), y + 15); }
-  g.textAlign = 'right'; g.fillText(label, w - RIGHT, y + 30); g.textAlign = 'left';
-}
 /* What the end of the ramp stands for: 99 of 100 cells that are not empty are at most so much. A few cells would make all others pale. */
 function topOf(m) {
   if (m.top) return m.top;
-  if (!m.raw) m.raw = bytes(m.cells);
   const n = new Uint32Array(256); let all = 0, v = 255;
-  for (const x of m.raw) if (x) n[x]++, all++;
+  for (const x of cellsOf(m)) if (x) n[x]++, all++;
   for (let above = 0; v > 1 && above + n[v] <= all / 100; v--) above += n[v];
   return m.top = v / 255 * m.most;
 }
+function cellsOf(m) { if (!m.raw) m.raw = bytes(m.cells); return m.raw; }
 function metricOf(l) { return l.lapse && l.lapse.maps[view.metric]; }
 function rowName(t, unit, r) { return unit === 'SM' ? 'SM ' + t.sms[r] : unit === 'line' ? t.hot_lines[r].file.split('/').pop() + ':' + t.hot_lines[r].line : unit + ' ' + r; }
 function shorter(text, most) { return text.length > most ? '…' + text.slice(1 - most) : text; }
 function labelOf(metric) { return METRICS[metric] ? METRICS[metric] : [metric + ': schedulers of the SM (' + ABOUT[metric] + ')', 'SM']; }
-function drawHeat(p) {
-  const {l, c} = p, t = l.lapse, m = metricOf(l), rows = m ? m.rows : 1, each = Math.max(3, Math.min(14, Math.floor(420 / rows))), h = rows * each;
-  const [g, w] = fit(c, h + AXIS + 14), inner = w - LEFT - RIGHT, top = 10;
-  p.geometry = {top, each, rows, inner};
-  const image = g.createImageData(1, 1), off = document.createElement('canvas'); off.width = Math.round(inner); off.height = rows;
-  const og = off.getContext('2d'), img = og.createImageData(off.width, rows), px = new Uint32Array(img.data.buffer);
-  if (m && !m.raw) m.raw = bytes(m.cells);
-  const most = p.most(), table = new Uint32Array(256);
-  for (let v = 0; v < 256; v++) { const q = ramp(Math.sqrt(Math.min(1, v / 255 * (m ? m.most : 1) / most))); table[v] = 0xff000000 | q[2] << 16 | q[1] << 8 | q[0]; }
-  const n = t.intervals, per = (view.to - view.from) / off.width;
-  for (let x = 0; x < off.width; x++) {
-    const a = Math.floor((view.from + x * per) / t.interval), b = Math.max(a + 1, Math.ceil((view.from + (x + 1) * per) / t.interval));
-    for (let r = 0; r < rows; r++) {
-      let v = 0, k = 0;
-      if (m) for (let i = a; i < b && i < n; i++, k++) v += m.raw[r * n + i];
-      px[r * off.width + x] = table[k ? Math.round(v / k) : 0];
-    }
-  }
-  og.putImageData(img, 0, 0);
-  const behind = Math.max(0, Math.min(off.width, Math.round((t.cycles - view.from) / per))); g.imageSmoothingEnabled = false; g.drawImage(off, LEFT, top, inner, h);
-  if (behind < off.width) { g.fillStyle = css('--soft'); g.fillRect(LEFT + behind, top, inner - behind, h); g.fillStyle = css('--dim'); g.fillRect(LEFT + behind, top, 1, h); if (inner - behind > 90) g.fillText('end: ' + count(t.cycles), LEFT + behind + 5, top + 14); }
-  const X = x => LEFT + (x - view.from) / (view.to - view.from) * inner;
-  if (t.modes.length) { /* beginnings of modes other than parallel, above and across the map */
-    const colour = {commit:PARTS.commit, serial:PARTS.serial, flush:PARTS.flush};
-    const seen = t.modes.filter(s => s[4] >= view.from && s[3] <= view.to && s[0] !== 'parallel'), lines = seen.length < inner / 3;
-    for (const s of seen) { g.fillStyle = colour[s[0]]; const a = Math.max(LEFT, X(s[3])), b = Math.min(LEFT + inner, X(s[4])); g.fillRect(a, 0, Math.max(1, b - a), 7); if (lines && s[0] !== 'serial') { g.globalAlpha = .45; g.fillRect(a, top, 1, h); g.globalAlpha = 1; } }
-  }
-  g.strokeStyle = css('--line'); g.strokeRect(LEFT - .5, top - .5, inner + 1, h + 1);
-  g.fillStyle = css('--dim'); g.textAlign = 'right';
-  const unit = labelOf(view.metric)[1], step = Math.ceil(14 / each);
-  if (m) for (let r = 0; r < rows; r += unit === 'line' ? step : Math.max(step, Math.ceil(rows / 10))) g.fillText(shorter(rowName(t, unit, r), 10), LEFT - 6, top + r * each + Math.min(each, 12));
-  g.textAlign = 'left';
-  if (!m) { g.fillStyle = css('--dim'); g.fillText('nothing of ' + view.metric + ' in this run', LEFT + 8, top + 10); }
-  axis(g, w, top + h, 'cycles of the SM');
+
+/* Charts over time. uPlot draws axes, lines and areas, the crosshair, which all charts share, and the selection; the cells of the
+ * heat map are painted into the frame of a uPlot chart without series. All show the cycles view.from to view.to. */
+const LEFT = 78, RIGHT = 12, AXIS = 26, LABEL = 18;
+const widthOf = at => Math.max(300, at.clientWidth);
+function chart(at, o) {
+  const text = {stroke:() => css('--dim'), font:'12px system-ui, sans-serif', labelFont:'12px system-ui, sans-serif', labelGap:0, gap:4, grid:{show:false}, ticks:{stroke:() => css('--line'), width:1, size:4}};
+  const u = new uPlot({
+    width:widthOf(at), height:o.height, padding:[o.top, RIGHT, 2, 0], legend:{show:false}, series:[{}, ...o.series], cursor:{
+      sync:{key:'time', scales:['x', null]}, drag:{x:true, y:false, setScale:false, dist:4}, points:{show:false}, y:false, bind:{dblclick:() => () => zoom(0, 0)} },
+    scales:{x:{time:false, range:() => [view.from, view.to]}, y:{dir:o.down ? -1 : 1, range:() => [0, o.most()]}},
+    axes:[{...text, size:AXIS, space:90, values:(_, s) => s.map(count), ...(o.last ? {label:'cycles of the SM', labelSize:LABEL} : {})}, {...text, size:LEFT - LABEL, labelSize:LABEL, label:o.label || ' ', ...o.rows}],
+    hooks:{drawClear:[u => inside(u, g => { g.fillStyle = css('--bg'); g.fillRect(0, 0, g.canvas.width, g.canvas.height); })],
+      draw:[u => inside(u, g => { if (o.paint) o.paint(u, g, devicePixelRatio || 1); const b = u.bbox; g.setLineDash([]); g.strokeStyle = css('--line'); g.lineWidth = 1; g.strokeRect(b.left - .5, b.top - .5, b.width + 1, b.height + 1); })],
+      setCursor:[u => { if (u.cursor.event) tip(u, o); }],
+      setSelect:[u => { const s = u.select; if (u.cursor.event && s.width) { const a = u.posToVal(s.left, 'x'), b = u.posToVal(s.left + s.width, 'x'); for (const c of charts) c.u.setSelect({left:0, top:0, width:0, height:0}, false); zoom(a, b); } }] }
+  }, o.data(widthOf(at) - LEFT - RIGHT), at);
+  u.root.setAttribute('role', 'img'); u.root.setAttribute('aria-label', o.about);
+  charts.push({u, o, at});
 }
-function drawStack(p) {
-  const {l, s} = p, t = l.lapse, H = 120, [g, w] = fit(s, H + AXIS), inner = w - LEFT - RIGHT, names = Object.keys(PARTS).filter(n => t.sums[n]);
-  const all = t.interval * t.schedulers * t.sms.length, per = (view.to - view.from) / inner;
-  for (let x = 0; x < inner; x++) {
-    const a = Math.floor((view.from + x * per) / t.interval), b = Math.max(a + 1, Math.ceil((view.from + (x + 1) * per) / t.interval));
-    let y = H;
-    for (const n of names) { let v = 0, k = 0; for (let i = a; i < b && i < t.intervals; i++, k++) v += t.sums[n][i]; if (!k) continue; const d = v / k / all * (H - 6); g.fillStyle = PARTS[n]; g.fillRect(LEFT + x, y - d, 1.02, d); y -= d; }
+/* uPlot remembers what it has set in the context: it is to be found again. */
+function inside(u, paint) { u.ctx.save(); paint(u.ctx); u.ctx.restore(); }
+function redraw() { for (const c of charts) { const w = widthOf(c.at); if (w !== c.u.width) c.u.setSize({width:w, height:c.o.height}); c.u.setData(c.o.data(w - LEFT - RIGHT)); } }
+
+/* Of a list of sums by interval: what the first i intervals have. A mean over any time follows from two of these. */
+function prefixOf(t, list) { const p = new Float64Array(t.intervals + 1); for (let i = 0; i < t.intervals; i++) p[i + 1] = p[i] + list[i]; return p; }
+function sumUntil(t, prefix, x) { const i = Math.min(t.intervals - 1, Math.floor(x / t.interval)), a = i * t.interval, b = Math.min(t.cycles, a + t.interval); return x >= t.cycles ? prefix[t.intervals] : prefix[i] + (prefix[i + 1] - prefix[i]) * (x - a) / (b - a); }
+/* Ends of what a pixel, or an interval if it is longer, stands for; and the end of each run. */
+function edges(lapses, pixels) {
+  const step = Math.max(Math.min(...lapses.map(t => t.interval)), (view.to - view.from) / pixels), list = [view.from];
+  for (let k = Math.floor(view.from / step) + 1; k * step < view.to; k++) list.push(k * step);
+  for (const t of lapses) if (t.cycles > view.from && t.cycles < view.to) list.push(t.cycles);
+  return [...new Set(list), view.to].sort((a, b) => a - b);
+}
+function means(t, prefix, each, at) {
+  const y = at.map((a, i) => { const b = at[i + 1]; return a < t.cycles && b > a ? (sumUntil(t, prefix, b) - sumUntil(t, prefix, a)) / (Math.min(b, t.cycles) - a) / each : null; });
+  for (let i = 1; i < at.length; i++) if (y[i] === null && at[i - 1] < t.cycles) { y[i] = y[i - 1]; break; } /* steps end here */
+  return y;
+}
+const stepped = uPlot.paths.stepped({align:1});
+
+/* The mean of the rows of a metric, exact where the document has sums: {t, prefix, rows}. */
+function lineOf(l) {
+  const t = l.lapse, m = metricOf(l);
+  if (!m) return null;
+  if (!t.lines) t.lines = {};
+  if (t.lines[view.metric]) return t.lines[view.metric];
+  let sums = t.sums[view.metric] || t[view.metric];
+  if (!Array.isArray(sums)) {
+    const raw = cellsOf(m); sums = new Float64Array(t.intervals);
+    for (let r = 0; r < m.rows; r++) for (let i = 0; i < t.intervals; i++) sums[i] += raw[r * t.intervals + i] / 255 * m.most * t.interval;
   }
-  g.strokeStyle = css('--line'); g.strokeRect(LEFT - .5, 5.5, inner + 1, H - 5); g.fillStyle = css('--dim'); g.textAlign = 'right'; g.fillText('100 %', LEFT - 6, 16); g.fillText('0 %', LEFT - 6, H); axis(g, w, H, 'what schedulers do, share of all');
+  let most = 0; const each = i => sums[i] / Math.min(t.interval, t.cycles - i * t.interval) / m.rows;
+  for (let i = 0; i < t.intervals; i++) most = Math.max(most, each(i));
+  const prefix = prefixOf(t, sums);
+  return t.lines[view.metric] = {t, prefix, rows:m.rows, most, each, mean:prefix[t.intervals] / t.cycles / m.rows};
+}
+const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [14, 4], [4, 4]];
+function drawLines(at, some) {
+  const lines = some.map(({l, r, i}) => ({r, i, n:lineOf(l)})).filter(x => x.n), unit = labelOf(view.metric), key = el('div', null, 'legend');
+  if (!lines.length) return;
+  let top;
+  const about = x => runName(x.r) + ': mean ' + real(x.n.mean) + ', at most ' + real(x.n.most);
+  for (const x of lines) { const s = el('span'), v = svg('svg', {width:34, height:10}); v.append(svg('line', {x1:0, x2:34, y1:5, y2:5, stroke:RUN_COLOURS[x.i % 6], 'stroke-width':2, 'stroke-dasharray':DASHES[x.i % 6].join(' ')})); s.append(v, ' ' + about(x)); key.append(s); }
+  at.append(el('h3', unit[0] + ', mean of the ' + unit[1] + 's below'), key);
+  chart(at, {height:150 + AXIS, top:8, series:lines.map(x => ({stroke:RUN_COLOURS[x.i % 6], width:1.5, dash:DASHES[x.i % 6], paths:stepped, points:{show:false}})), most:() => top,
+    data:pixels => { const xs = edges(lines.map(x => x.n.t), pixels), ys = lines.map(x => means(x.n.t, x.n.prefix, x.n.rows, xs)); top = 1.05 * ys.flat().reduce((a, b) => Math.max(a, b), 1e-30); return [xs, ...ys]; },
+    rows:{space:26, values:(_, s) => s.map(v => real(v)), grid:{show:true, stroke:() => css('--soft'), width:1}}, about:unit[0] + ' over time. ' + lines.map(about).join('; '),
+    tell:at => lines.map(x => { const i = Math.floor(at / x.n.t.interval); return i < x.n.t.intervals ? '\n' + runName(x.r) + ': ' + real(x.n.each(i)) : ''; }).join(''), lapse:lines[0].n.t });
+}
+
+function drawHeat(at, p) {
+  const {l} = p, t = l.lapse, m = metricOf(l), rows = m ? m.rows : 1, unit = labelOf(view.metric), each = Math.max(3, Math.min(14, Math.floor(420 / rows)));
+  const apart = unit[1] === 'line' ? Math.ceil(14 / each) : Math.max(Math.ceil(14 / each), Math.ceil(rows / 10)), named = []; for (let r = 0; m && r < rows; r += apart) named.push(r + .5);
+  chart(at, {height:rows * each + 12 + AXIS + 2, top:12, series:[], down:true, most:() => rows, data:() => [[view.from, view.to]], lapse:t, about:'heat map over time of ' + unit[0] + ', ' + rows + ' rows',
+    rows:{splits:() => named, values:(_, s) => s.map(v => shorter(rowName(t, unit[1], v - .5), 9)), ticks:{show:false}},
+    tell:(at, i, u) => {
+      const r = Math.floor(u.posToVal(u.cursor.top, 'y')), mode = t.modes.find(s => s[3] <= at && at < s[4]); let text = '';
+      if (m && r >= 0 && r < rows) { const n = unit[1] === 'line' && t.hot_lines[r], source = n && data.files[n.file]; if (source && source[n.line - 1] !== undefined) text += '\n' + source[n.line - 1].trim().slice(0, 100); text += '\n' + rowName(t, unit[1], r) + ': ' + real(cellsOf(m)[r * t.intervals + i] / 255 * m.most) + ' ' + unit[0]; }
+      return text + (mode ? '\nmode: ' + mode[0] : '');
+    },
+    paint:(u, g, ratio) => {
+      const {left, top, width, height} = u.bbox, off = document.createElement('canvas'), most = p.most(), n = t.intervals; off.width = Math.max(1, Math.round(width / ratio)); off.height = rows;
+      const og = off.getContext('2d'), img = og.createImageData(off.width, rows), px = new Uint32Array(img.data.buffer), colours = new Uint32Array(256), raw = m && cellsOf(m), per = (view.to - view.from) / off.width;
+      for (let v = 0; v < 256; v++) { const q = ramp(Math.sqrt(Math.min(1, v / 255 * (m ? m.most : 1) / most))); colours[v] = 0xff000000 | q[2] << 16 | q[1] << 8 | q[0]; }
+      for (let x = 0; x < off.width; x++) {
+        const a = Math.floor((view.from + x * per) / t.interval), b = Math.max(a + 1, Math.ceil((view.from + (x + 1) * per) / t.interval));
+        for (let r = 0; r < rows; r++) {
+          let v = 0, k = 0;
+          if (m) for (let i = a; i < b && i < n; i++, k++) v += raw[r * n + i];
+          px[r * off.width + x] = colours[k ? Math.round(v / k) : 0];
+        }
+      }
+      og.putImageData(img, 0, 0); g.imageSmoothingEnabled = false; g.drawImage(off, left, top, width, height);
+      const X = x => u.valToPos(Math.max(view.from, Math.min(view.to, x)), 'x', true), note = (text, x) => { g.fillStyle = css('--dim'); g.font = 12 * ratio + 'px system-ui, sans-serif'; g.textAlign = 'left'; g.textBaseline = 'top'; g.fillText(text, x + 6 * ratio, top + 4 * ratio); }, end = X(t.cycles);
+      if (t.cycles < view.to) { g.fillStyle = css('--soft'); g.fillRect(end, top, left + width - end, height); g.fillStyle = css('--dim'); g.fillRect(end, top, ratio, height); if (left + width - end > 90 * ratio) note('end: ' + count(t.cycles), end); }
+      /* modes other than parallel: above the map, and where few are to be seen a line across it */
+      const seen = t.modes.filter(s => s[4] >= view.from && s[3] <= view.to && s[0] !== 'parallel'), across = seen.length < width / ratio / 3;
+      for (const s of seen) { const a = X(s[3]); g.fillStyle = PARTS[s[0]]; g.fillRect(a, top - 10 * ratio, Math.max(ratio, X(s[4]) - a), 7 * ratio); if (across && s[0] !== 'serial') { g.globalAlpha = .45; g.fillRect(a, top, ratio, height); g.globalAlpha = 1; } }
+      if (!m) note('nothing of ' + view.metric + ' in this run', left);
+    } });
+}
+/* Areas on each other: the sum of all is drawn first, then what is below its uppermost, so each hides all but its own part. */
+function drawStack(at, p) {
+  const t = p.l.lapse, names = Object.keys(PARTS).filter(n => t.sums[n]), all = t.schedulers * t.sms.length;
+  if (!p.prefixes) p.prefixes = names.map((_, k) => prefixOf(t, t.sums[names[0]].map((_, i) => names.slice(0, k + 1).reduce((s, n) => s + t.sums[n][i], 0))));
+  chart(at, {height:130 + AXIS + LABEL, top:8, last:true, label:'schedulers', lapse:t, series:names.map((_, k) => ({fill:() => PARTS[names[names.length - 1 - k]], stroke:'transparent', width:0, paths:stepped, points:{show:false}})), most:() => 1,
+    data:pixels => { const xs = edges([t], pixels); return [xs, ...p.prefixes.map(x => means(t, x, all, xs)).reverse()]; }, rows:{splits:() => [0, .25, .5, .75, 1], values:(_, s) => s.map(v => 100 * v + ' %')}, about:'what the schedulers do over time, stacked shares: ' + names.join(', '),
+    tell:(at, i) => names.filter(n => t.sums[n][i] > 0).map(n => '\n' + n + ': ' + percent(t.sums[n][i] / all / Math.min(t.interval, t.cycles - i * t.interval))).join('') });
 }
 function drawTime() {
-  const some = data.runs.map(r => r.launches[view.launch]).filter(l => l);
-  $('chosen').textContent = some.length ? 'launch ' + view.launch + ', ' + some[0].kernel : 'no launch';
-  const nodes = [], ends = some.filter(l => l.lapse).map(l => l.lapse.cycles);
-  panels = [];
-  if (!(view.to > view.from)) { view.from = 0; view.to = Math.max(1, ...ends); }
-  for (const r of data.runs) {
-    const l = r.launches[view.launch];
-    if (!l) continue;
+  const some = data.runs.map((r, i) => ({r, i, l:r.launches[view.launch]})).filter(x => x.l), with_lapse = some.filter(x => x.l.lapse);
+  $('chosen').textContent = some.length ? 'launch ' + view.launch + ', ' + some[0].l.kernel : 'no launch';
+  for (const c of charts) c.u.destroy();
+  charts = [];
+  if (!(view.to > view.from)) { view.from = 0; view.to = Math.max(1, ...with_lapse.map(x => x.l.lapse.cycles)); }
+  const key = el('div', null, 'legend'), lines = el('div', null, 'panel'), nodes = [], draw = [], most = () => Math.max(1e-30, ...with_lapse.map(x => metricOf(x.l) ? topOf(metricOf(x.l)) : 0)), maps = with_lapse.map(x => metricOf(x.l)).filter(m => m);
+  if (with_lapse.length) nodes.push(lines, key);
+  for (const {r, l} of some) {
     const d = el('div', null, 'panel'); d.append(el('h3', runName(r) + ': ' + count(l.cycles) + ' cycles, ' + real(l.us, 4) + ' µs'));
     nodes.push(d);
     if (!l.lapse) { d.append(el('p', 'The longest launches of a run have a time lapse; this one is not among them.', 'note')); continue; }
@@ -249,48 +305,28 @@ function drawTime() {
     if (Math.abs(t.scale - 1) > 1e-6) notes.push('the model ran ' + count(t.cycles) + ' cycles, which stand for ' + real(t.scale, 4) + ' times as many');
     if (t.drain > 0.5) notes.push('not shown: ' + count(t.drain) + ' cycles at the end, which wait for the longest CTAs or for DRAM');
     if (t.mode_count > t.modes.length) notes.push('modes: the first ' + count(t.modes.length) + ' of ' + count(t.mode_count));
-    d.append(el('p', notes.join(' · '), 'note'));
-    const c = canvas(100), s = canvas(100), p = {l, r, c, s, most:() => Math.max(1e-30, ...some.map(x => metricOf(x) ? topOf(metricOf(x)) : 0))};
-    d.append(c, s); panels.push(p); listen(p);
+    d.append(el('p', notes.join(' · '), 'note tight')); draw.push(() => { const p = {l, most}; drawHeat(d, p); drawStack(d, p); });
   }
-  if (panels.length) {
-    const key = el('div', null, 'legend'), m = el('span', labelOf(view.metric)[0] + ': 0 '), r = el('span', null, 'ramp'), most = panels[0].most();
+  if (with_lapse.length) {
+    const m = el('span', labelOf(view.metric)[0] + ': 0 '), r = el('span', null, 'ramp'), clipped = maps.some(m => m.most > most());
     const stops = [0, .25, .5, .75, 1].map(x => 'rgb(' + ramp(x).join(',') + ')'); r.style.background = 'linear-gradient(90deg,' + stops.join(',') + ')';
-    const clipped = some.some(x => metricOf(x) && metricOf(x).most > most);
-    m.append(r, (clipped ? ' ≥ ' : ' ') + real(most) + ', in the middle ' + real(most / 4)); if (clipped) m.title = 'at most ' + real(Math.max(...some.map(x => metricOf(x) ? metricOf(x).most : 0))); key.append(m);
-    if (panels.some(p => p.l.lapse.modes.length)) for (const n of ['commit', 'serial', 'flush']) if (panels.some(p => p.l.lapse.modes.some(x => x[0] === n))) { const q = el('span'), b = el('b'); b.style.background = PARTS[n]; q.append(b, n + ' mode'); key.append(q); }
-    nodes.unshift(key); nodes.push(legend(new Set(panels.flatMap(p => Object.keys(p.l.lapse.sums)))));
+    m.append(r, (clipped ? ' ≥ ' : ' ') + real(most()) + ', in the middle ' + real(most() / 4)); if (clipped) m.title = 'at most ' + real(Math.max(...maps.map(m => m.most))); key.append(m);
+    for (const n of ['commit', 'serial', 'flush']) if (with_lapse.some(x => x.l.lapse.modes.some(s => s[0] === n))) { const q = el('span'), b = el('b'); b.style.background = PARTS[n]; q.append(b, n + ' mode'); key.append(q); }
+    nodes.push(legend(new Set(with_lapse.flatMap(x => Object.keys(x.l.lapse.sums)))));
   }
-  put('time', ...nodes); redraw(); mark(); keep();
+  put('time', ...nodes); if (with_lapse.length) drawLines(lines, with_lapse); for (const d of draw) d(); mark(); keep();
 }
-function redraw() { for (const p of panels) { drawHeat(p); drawStack(p); } }
-function cycleAt(c, x) { const w = c.clientWidth; return view.from + (x - LEFT) / (w - LEFT - RIGHT) * (view.to - view.from); }
-function listen(p) {
-  for (const c of [p.c, p.s]) {
-    let start = null;
-    c.onmousedown = e => { start = e.offsetX; };
-    c.onmouseup = e => { if (start !== null && Math.abs(e.offsetX - start) > 4) { const a = cycleAt(c, start), b = cycleAt(c, e.offsetX); zoom(Math.min(a, b), Math.max(a, b)); } start = null; };
-    c.ondblclick = () => zoom(0, 0);
-    c.onmouseleave = () => { $('tip').hidden = true; start = null; };
-    c.onmousemove = e => { tip(p, c, e); if (start !== null) { redraw(); const g = c.getContext('2d'); g.fillStyle = '#8888'; g.fillRect(start, 0, e.offsetX - start, c.clientHeight); } };
-  }
-}
-function tip(p, c, e) {
-  const t = p.l.lapse, at = cycleAt(c, e.offsetX), i = Math.floor(at / t.interval), box = $('tip');
-  if (at < view.from || at > view.to || i < 0 || i >= t.intervals) { box.hidden = true; return; }
-  let text = 'cycles ' + count(i * t.interval) + ' to ' + count((i + 1) * t.interval);
-  if (c === p.c && metricOf(p.l)) {
-    const m = metricOf(p.l), r = Math.floor((e.offsetY - p.geometry.top) / p.geometry.each);
-    if (r >= 0 && r < m.rows) { const u = labelOf(view.metric), n = u[1] === 'line' && t.hot_lines[r], source = n && data.files[n.file]; if (source && source[n.line - 1] !== undefined) text += '\n' + source[n.line - 1].trim().slice(0, 100); text += '\n' + rowName(t, u[1], r) + ': ' + real(m.raw[r * t.intervals + i] / 255 * m.most) + ' ' + u[0]; }
-    const mode = t.modes.find(s => s[3] <= at && at < s[4]); if (mode) text += '\nmode: ' + mode[0];
-  } else {
-    const all = t.interval * t.schedulers * t.sms.length;
-    for (const n of Object.keys(PARTS)) if (t.sums[n] && t.sums[n][i] > 0) text += '\n' + n + ': ' + percent(t.sums[n][i] / all);
-  }
-  box.textContent = text; box.hidden = false;
+function tip(u, o) {
+  const t = o.lapse, at = u.posToVal(u.cursor.left, 'x'), i = Math.floor(at / t.interval), box = $('tip'), e = u.cursor.event;
+  if (u.cursor.left < 0 || at < view.from || at > view.to || i < 0) { box.hidden = true; return; }
+  const text = i < t.intervals ? o.tell(at, i, u) : '\nthe run has ended';
+  box.textContent = 'cycles ' + count(i * t.interval) + ' to ' + count((i + 1) * t.interval) + text; box.hidden = false;
   box.style.left = Math.min(e.clientX + 14, innerWidth - box.offsetWidth - 8) + 'px'; box.style.top = Math.min(e.clientY + 14, innerHeight - box.offsetHeight - 8) + 'px';
 }
-function zoom(from, to) { view.from = Math.max(0, from); view.to = to; if (!(to > from)) view.to = 0; drawTime(); }
+function zoom(from, to) {
+  const end = Math.max(1, ...data.runs.map(r => r.launches[view.launch]).filter(l => l && l.lapse).map(l => l.lapse.cycles)), width = to > from ? Math.min(end, to - from) : end;
+  view.from = to > from ? Math.max(0, Math.min(from, end - width)) : 0; view.to = view.from + width; redraw(); keep();
+}
 function choose(n) { view.launch = n; view.from = view.to = 0; $('launch').value = n; drawTime(); drawSource(); }
 function keep() { history.replaceState(null, '', '#launch=' + view.launch + '&metric=' + view.metric + '&from=' + Math.round(view.from) + '&to=' + Math.round(view.to)); }
 function recall() { const q = new URLSearchParams(location.hash.slice(1)); for (const k of ['launch', 'from', 'to']) if (q.has(k) && isFinite(+q.get(k))) view[k] = +q.get(k); if (q.has('metric')) view.metric = q.get('metric'); }
@@ -309,7 +345,6 @@ function drawRoofline() {
   for (let e = x0; e <= x1; e++) { s.append(svg('line', {x1:X(10 ** e), x2:X(10 ** e), y1:16, y2:H - B, stroke:css('--line')}), svg('text', {x:X(10 ** e), y:H - B + 16, 'text-anchor':'middle'}, real(10 ** e))); }
   for (let e = y0; e <= y1; e++) { s.append(svg('line', {x1:L, x2:W - 20, y1:Y(10 ** e), y2:Y(10 ** e), stroke:css('--line')}), svg('text', {x:L - 6, y:Y(10 ** e) + 4, 'text-anchor':'end'}, real(10 ** e))); }
   s.append(svg('text', {x:(L + W) / 2, y:H - 12, 'text-anchor':'middle'}, 'warp instructions for each byte of DRAM'), svg('text', {x:16, y:H / 2, transform:`rotate(-90 16 ${H / 2})`, 'text-anchor':'middle'}, 'warp instructions / cycle'));
-  const colours = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9'];
   const seen = new Map();
   points.forEach(p => { const key = p.r.gpu; if (!seen.has(key)) seen.set(key, []); seen.get(key).push(p.l); });
   for (const [gpu, list] of seen) { /* slope: bytes per cycle, from any launch under the slope; flat: the most */
@@ -317,9 +352,9 @@ function drawRoofline() {
     const path = knee > xa && knee < xb ? [[xa, slope * xa], [knee, flat], [xb, flat]] : [[xa, Math.min(flat, slope * xa)], [xb, Math.min(flat, slope * xb)]];
     s.append(svg('polyline', {points:path.map(q => X(q[0]) + ',' + Math.min(H - B, Y(Math.max(q[1], 10 ** y0)))).join(' '), fill:'none', stroke:css('--dim'), 'stroke-width':1.5}), svg('text', {x:X(xb) - 4, y:Y(flat) - 5, 'text-anchor':'end'}, gpu));
   }
-  for (const p of points) { const m = mark4(MARKS[p.i % 4], X(p.l.intensity), Y(p.l.performance), colours[p.i % 6]); m.append(svg('title', {}, `${p.l.kernel} (launch ${p.l.number}, ${runName(p.r)})\n${real(p.l.performance)} warp instructions/cycle, ${percent(p.l.performance / p.l.roof)} of ${real(p.l.roof)}`)); m.style.cursor = 'pointer'; m.onclick = () => choose(p.l.number); s.append(m); }
+  for (const p of points) { const m = mark4(MARKS[p.i % 4], X(p.l.intensity), Y(p.l.performance), RUN_COLOURS[p.i % 6]); m.append(svg('title', {}, `${p.l.kernel} (launch ${p.l.number}, ${runName(p.r)})\n${real(p.l.performance)} warp instructions/cycle, ${percent(p.l.performance / p.l.roof)} of ${real(p.l.roof)}`)); m.style.cursor = 'pointer'; m.onclick = () => choose(p.l.number); s.append(m); }
   const key = el('div', null, 'legend');
-  data.runs.forEach((r, i) => { const q = el('span'), v = svg('svg', {width:16, height:16}); v.append(mark4(MARKS[i % 4], 8, 8, colours[i % 6])); q.append(v, ' ' + runName(r)); key.append(q); });
+  data.runs.forEach((r, i) => { const q = el('span'), v = svg('svg', {width:16, height:16}); v.append(mark4(MARKS[i % 4], 8, 8, RUN_COLOURS[i % 6])); q.append(v, ' ' + runName(r)); key.append(q); });
   put('roofline', key, s, el('p', 'The roof: instructions that all schedulers could issue, or DRAM could feed. Click a mark for its launch.', 'note'));
 }
 function drawOccupancy() {
@@ -433,10 +468,11 @@ function fillSelects() {
 }
 function step(n) { const most = $('launch').length - 1; choose(Math.max(0, Math.min(most, view.launch + n))); }
 function scale(f) { const mid = (view.from + view.to) / 2, half = (view.to - view.from) / 2 * f; zoom(mid - half, mid + half); }
+function pan(f) { const by = (view.to - view.from) * f; zoom(view.from + by, view.to + by); }
 function onKey(e) {
   if (e.target.matches('input, select') && e.key !== 'Escape') return;
   if (e.ctrlKey || e.metaKey || e.altKey) return;
-  const keys = { j:() => step(1), k:() => step(-1), m:() => { const s = $('metric'); s.selectedIndex = (s.selectedIndex + 1) % s.length; s.onchange(); }, '0':() => zoom(0, 0), '+':() => scale(.5), '=':() => scale(.5), '-':() => scale(2),
+  const keys = { j:() => step(1), k:() => step(-1), m:() => { const s = $('metric'); s.selectedIndex = (s.selectedIndex + 1) % s.length; s.onchange(); }, '0':() => zoom(0, 0), '+':() => scale(.5), '=':() => scale(.5), '-':() => scale(2), ArrowLeft:() => pan(-.25), ArrowRight:() => pan(.25),
     '/':() => $('search').focus(), t:() => $('theme').click(), '?':() => $('keys').showModal(), Escape:() => e.target.blur() };
   if (keys[e.key]) { e.preventDefault(); keys[e.key](); }
 }

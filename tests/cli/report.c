@@ -522,6 +522,7 @@ Test(report, no_text_of_a_guest_is_read_as_html)
     char *text = (char *)read_all("r.html", &size);
     cr_expect(strstr(text, "alert(1)<") == NULL && strstr(text, "owned") == NULL);
     cr_expect(strstr(text, "&lt;script>alert(1)&lt;script>") != NULL);
+    cr_expect(strstr(text, "Copyright (c) 2022 Leon Sorokin") != NULL, "uPlot's licence");
     free(text);
 }
 
@@ -641,6 +642,136 @@ Test(report, the_page_marks_races_and_shows_what_launches_read)
     cr_expect(strstr(dom, "racy\" title=\"race: ") && strstr(dom, "● 9</td>"));
     cr_expect(strstr(dom, "● 8</td>") == NULL && strstr(dom, ">findings of races</option>"));
     free(dom);
+}
+
+/* What a reader does with the charts over time, as a script at the end of the page, and what the charts then have. */
+static const char reader[] =
+    "<script>\n"
+    "const said = [], say = (...x) => said.push(x.join(' '));\n"
+    "const mouse = (at, type, share) => { const u = charts[0].u, r = u.over.getBoundingClientRect();\n"
+    "  at.dispatchEvent(new MouseEvent(type, {bubbles:true, clientX:r.left + share * r.width, clientY:r.top + 9, movementX:1})); };\n"
+    "const key = k => document.body.dispatchEvent(new KeyboardEvent('keydown', {key:k, bubbles:true}));\n"
+    "const rest = () => new Promise(done => setTimeout(done, 50));\n"
+    "const area = (u, k) => u.data[0].reduce((s, x, i, xs) => s + (i && u.data[k][i - 1] !== null && u.data[k][i] !== null ? u.data[k][i - 1] * (x - xs[i - 1]) : 0), 0);\n"
+    "const scales = () => charts.map(c => c.u.scales.x.min + ' ' + c.u.scales.x.max).join(' ');\n"
+    "const areas = name => say(name, charts[0].u.data.slice(1).map((_, k) => area(charts[0].u, k + 1)).join(' '));\n"
+    "const reading = async () => {\n"
+    "  say('charts', charts.length, document.querySelectorAll('.uplot canvas').length); areas('whole');\n"
+    "  for (const c of charts) if (c.o.label) { const y = c.u.data[1].filter(v => v !== null); say('stack', Math.min(...y), Math.max(...y)); }\n"
+    "  const over = charts[0].u.over; mouse(over, 'mouseenter', .25); mouse(over, 'mousemove', .25); await rest();\n"
+    "  say('cursors', charts.map(c => c.u.posToVal(c.u.cursor.left, 'x')).join(' ')); say('tip', document.getElementById('tip').textContent.replace(/\\n/g, '|'));\n"
+    "  mouse(over, 'mousedown', .25); mouse(over, 'mousemove', .4); mouse(over, 'mousemove', .5); mouse(document, 'mouseup', .5); await rest();\n"
+    "  say('dragged', scales()); say('hash', location.hash); areas('half');\n"
+    "  key('+'); await rest(); say('closer', scales()); key('ArrowRight'); await rest(); say('later', scales());\n"
+    "  key('0'); await rest(); say('back', scales());\n"
+    "  mouse(over, 'mousedown', .5); mouse(over, 'mousemove', .6); mouse(over, 'mousemove', .7); mouse(document, 'mouseup', .7); await rest();\n"
+    "  mouse(over, 'dblclick', .5); await rest(); say('again', scales());\n"
+    "  document.body.prepend(Object.assign(document.createElement('pre'), {id:'said', textContent:said.join('\\n') + '\\n'}));\n"
+    "};\n"
+    "const wait = () => document.documentElement.dataset.ready ? reading() : setTimeout(wait, 10);\n"
+    "wait();\n"
+    "</script>\n";
+
+static void append(const char *name, const char *text)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", command_folder, name);
+    FILE *f = fopen(path, "a");
+    cr_assert(f && fputs(text, f) > 0);
+    fclose(f);
+}
+
+/* The numbers behind a word at the begin of a line that the script above wrote; how many there are. */
+static int numbers(const char *dom, const char *word, double *out, int most)
+{
+    char line[40];
+    snprintf(line, sizeof line, "\n%s ", word);
+    const char *at = strstr(dom, line);
+    cr_assert(at != NULL, "nothing of %s", word);
+    at += strlen(line);
+    int n = 0;
+    for (char *end; n < most; at = end, n++) {
+        out[n] = strtod(at, &end);
+        if (end == at || *at == '\n') break;
+    }
+    return n;
+}
+
+static void expect_zoom(const char *dom, const char *word, double from, double to, double within)
+{
+    double x[32];
+    const int n = numbers(dom, word, x, 32);
+    cr_expect(eq(int, n, 14), "%s: %d", word, n);
+    for (int i = 0; i < n; i++)
+        cr_expect(fabs(x[i] - (i & 1 ? to : from)) <= within, "%s: %g, not %g", word, x[i],
+                  i & 1 ? to : from);
+}
+
+/* Three runs: a chart of lines with one for each, and of each run the map and the areas. */
+Test(report, charts_over_time_share_cursor_and_zoom_and_sum_to_the_totals, .timeout = 240)
+{
+    make("%p report " TARGET " " ORDERS " --json %s/r.json --output %s/r.html 2>&1");
+    append("r.html", reader);
+    char *dom = rendered();
+    if (!dom) cr_skip_test("no chromium here");
+    char *from = strstr(dom, "id=\"said\"");
+    cr_assert(from != NULL, "the script did not come to its end");
+    for (char *c = from; *c; c++)
+        if (*c == '>') {
+            *c = '\n';
+            break;
+        }
+    double x[32];
+    cr_expect(numbers(from, "charts", x, 32) == 2 && x[0] == 7 && x[1] == 7);
+    json_t *d = document("r.json"), *run, *v;
+    double end = 0, half[3], whole[3];
+    size_t k, i;
+    cr_assert(eq(int, numbers(from, "whole", whole, 3), 3));
+    cr_assert(eq(int, numbers(from, "half", half, 3), 3));
+    json_array_foreach(at(d, "runs"), k, run)
+    {
+        json_t *lapse = at(json_array_get(at(run, "launches"), 0), "lapse");
+        const double cycles = number(lapse, "cycles");
+        if (cycles > end) end = cycles;
+    }
+    json_array_foreach(at(d, "runs"), k, run)
+    {
+        json_t *lapse = at(json_array_get(at(run, "launches"), 0), "lapse");
+        const double sms = (double)json_array_size(at(lapse, "sms")),
+                     interval = number(lapse, "interval"), cycles = number(lapse, "cycles");
+        double all = 0, part = 0;
+        json_array_foreach(at(at(lapse, "sums"), "instructions"), i, v)
+        {
+            const double begin = (double)i * interval, stop = fmin(begin + interval, cycles),
+                         n = json_number_value(v);
+            all += n;
+            part += n * fmax(0, fmin(stop, .5 * end) - fmax(begin, .25 * end)) / (stop - begin);
+        }
+        cr_expect(fabs(whole[k] * sms - all) < 1e-6 * all, "%g, not %g", whole[k] * sms, all);
+        cr_expect(fabs(half[k] * sms - part) < 0.02 * all, "%g, not %g", half[k] * sms, part);
+        char text[80];
+        snprintf(text, sizeof text, "%s: mean %.3g",
+                 k == 0   ? "native"
+                 : k == 1 ? "gpudet"
+                          : "dab",
+                 all / cycles / sms);
+        cr_expect(strstr(dom, text) != NULL, "%s is not there", text);
+    }
+    /* Sums are whole ticks, 1/1024 of a cycle, and what is left for the last interval may be a few cycles. */
+    cr_expect(numbers(from, "stack", x, 32) == 2 && fabs(x[0] - 1) < 1e-3 && fabs(x[1] - 1) < 1e-3,
+              "the parts are all that schedulers do: %g to %g", x[0], x[1]);
+    const int cursors = numbers(from, "cursors", x, 32);
+    for (int c = 0; c < cursors; c++) cr_expect(fabs(x[c] - .25 * end) < .002 * end, "%g", x[c]);
+    cr_expect(eq(int, cursors, 7));
+    cr_expect(strstr(from, "\ntip cycles ") && strstr(from, "|titanv, gpudet: "));
+    expect_zoom(from, "dragged", .25 * end, .5 * end, .002 * end);
+    expect_zoom(from, "closer", .3125 * end, .4375 * end, .002 * end);
+    expect_zoom(from, "later", .34375 * end, .46875 * end, .002 * end);
+    expect_zoom(from, "back", 0, end, 1e-6 * end);
+    expect_zoom(from, "again", 0, end, 1e-6 * end);
+    cr_expect(strstr(from, "\nhash #launch=0&amp;metric=instructions&amp;from=") != NULL);
+    free(dom);
+    json_decref(d);
 }
 
 /* Of runs without an order; under an order nothing is said. */
