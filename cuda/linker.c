@@ -287,6 +287,22 @@ static bool want_of(struct CUlinkState_st *l, const struct ptx_module *m)
     return more;
 }
 
+/* Variables must be there whether something names them or not, as for nvlink. */
+static void need_variables(const struct CUlinkState_st *l, struct ptx_module *m)
+{
+    for (size_t i = 0; i < m->var_count; i++) {
+        const struct ptx_sym *sym = m->vars[i]->sym;
+        bool found = m->vars[i]->linkage != PTX_LINK_EXTERN ||
+                     (sym->space != PTX_SPACE_GLOBAL && sym->space != PTX_SPACE_CONST) ||
+                     ptx_types[sym->type].kind == PTX_OPAQUE;
+        for (size_t k = 0; k < l->count && !found; k++)
+            found = l->inputs[k]->wanted && defines(l->inputs[k]->module, sym->name);
+        if (!found)
+            diag_error(m->diags, sym->at, sym->name->length, "no module defines '%.*s'",
+                       (int)sym->name->length, sym->name->text);
+    }
+}
+
 /* What kernels reach must be there. */
 static void reach(struct ptx_program *p)
 {
@@ -315,6 +331,8 @@ static CUresult complete(struct CUlinkState_st *l)
         modules[n++] = l->inputs[i]->module;
     }
     if (n) reach(ptx_link(a, modules, n));
+    for (size_t i = 0; i < n; i++)
+        if (!modules[i]->diags->errors) need_variables(l, modules[i]);
     for (size_t i = 0; i < n; i++)
         if (l->inputs[which[i]]->diags.errors) diags_render(&l->inputs[which[i]]->diags, &errors);
     const bool good = n && !errors.size;

@@ -77,7 +77,7 @@ static void refuse(const struct module_text *p, struct ptx_module *const *list, 
             buf_printf(errors, "%s: error: the PTX is for sm_%u%.*s, the GPU is sm_%u\n",
                        p->list[i]->name, t->sm, suffix, &t->suffix, p->sm);
     }
-    if (p->count == 1 && !ptx_module_is_closed(list[0])) diags_render(list[0]->diags, errors);
+    if (p->count == 1 && !ptx_module_close(list[0])) diags_render(list[0]->diags, errors);
 }
 
 /* `compiled`: by nvcc, which has linked it. */

@@ -372,9 +372,28 @@ static bool is_closed(struct ptx_module *m, const struct ptx_func *f)
     return all;
 }
 
-bool ptx_module_is_closed(struct ptx_module *m)
+/* A variable that nobody defines becomes the module's own, with zero in it, as ptxas "ignores the extern qualifier". An array
+ * without a size cannot, whether something names it or not; `.extern .shared` is sized by the launch. */
+static bool own_variable(struct ptx_module *m, struct ptx_var *v)
+{
+    const struct ptx_sym *sym = v->sym;
+    const bool here = sym->space == PTX_SPACE_GLOBAL || (sym->space == PTX_SPACE_CONST && !v->bank);
+    if (v->linkage != PTX_LINK_EXTERN || sym->var != v || !here ||
+        ptx_types[sym->type].kind == PTX_OPAQUE)
+        return true;
+    if (ptx_var_size(v)) {
+        v->linkage = PTX_LINK_VISIBLE;
+        return true;
+    }
+    diag_error(m->diags, sym->at, sym->name->length, "no module defines '%.*s', which has no size",
+               (int)sym->name->length, sym->name->text);
+    return false;
+}
+
+bool ptx_module_close(struct ptx_module *m)
 {
     bool all = true;
+    for (size_t i = 0; i < m->var_count; i++) all &= own_variable(m, m->vars[i]);
     for (size_t i = 0; i < m->func_count; i++) {
         struct ptx_func *f = m->funcs[i];
         if (f->is_defined && ptx_func_parse(m, f)) all &= is_closed(m, f);

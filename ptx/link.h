@@ -53,9 +53,10 @@ struct ptx_reach {
  * are not among them: a launch begins anew. */
 struct ptx_reach ptx_program_reach(struct ptx_program *p, size_t module, struct ptx_func *func);
 
-/* Whether every function that a body of the module calls, or whose address it takes, is in the module or supplied by the
- * runtime. The others are reported to its diags: what ptxas does with a module that is not to be linked. */
-bool ptx_module_is_closed(struct ptx_module *m);
+/* What ptxas does with a module that is not to be linked: every function that a body calls, or whose address it takes, must
+ * be in the module or supplied by the runtime, and `.extern .global` and `.extern .const` variables that it does not define
+ * become its own, unless they are arrays without a size. What is missing is reported to its diags, and false returned. */
+bool ptx_module_close(struct ptx_module *m);
 
 /* Calls of these names are the runtime's even if a module defines the function: its body is for GPUs
  * (include/heddle/device_io.h). */

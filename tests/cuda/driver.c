@@ -261,6 +261,60 @@ Test(driver, functions_that_are_named_are_there, .init = driver_load_kernels, .f
     }
 }
 
+/* ptxas 13: "Unresolved extern variable 'x' in whole program compilation, ignoring extern qualifier", and the cubin has x among
+ * its symbols, whether something names it or not; of an array without a size that it is unresolved, and no cubin. */
+Test(driver, variables_that_nobody_defines, .init = driver_load_kernels, .fini = driver_reset)
+{
+#define HEAD ".version 7.8\n.target sm_70\n.address_size 64\n"
+#define READS(space)                                                                               \
+    ".visible .entry k(.param .u64 out) { .reg .u32 %r; .reg .u64 %p; ld.param.u64 %p, [out]; "    \
+    "ld." space ".u32 %r, [x+8]; st.global.u32 [%p], %r; ret; }"
+    static const struct {
+        const char *text;
+        size_t size; /* 0: refused */
+    } all[] = {
+        {HEAD ".extern .global .align 8 .b8 x[40];\n" READS("global"), 40},
+        {HEAD ".extern .const .u64 x[2];\n" READS("const"), 16},
+        {HEAD ".extern .global .u32 x;\n.extern .global .u32 x;\n.visible .entry k() { ret; }", 4},
+        {HEAD ".extern .global .u32 x;\n.visible .global .u64 p = x;\n.visible .entry k() { ret; }",
+         4},
+        {HEAD
+         ".extern .global .u32 x[];\n.visible .global .u32 x[3] = {1, 2, 3};\n" READS("global"),
+         12},
+        {HEAD ".extern .global .u32 x[];\n" READS("global"), 0},
+        {HEAD ".extern .const .u32 x[];\n" READS("const"), 0},
+        {HEAD ".extern .global .u32 x[];\n.visible .entry k() { ret; }", 0},
+    };
+    char log[300];
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        void *values[] = {log, (void *)sizeof log};
+        CUmodule m;
+        CUfunction f;
+        CUdeviceptr x = 0, out = 0;
+        size_t size = 0;
+        unsigned word = 7;
+        if (!all[i].size) {
+            IS(cuModuleLoadDataEx(&m, all[i].text, 2, options, values), CUDA_ERROR_INVALID_PTX);
+            cr_expect(strstr(log, "no module defines 'x', which has no size") != NULL, "%zu: %s", i,
+                      log);
+            continue;
+        }
+        OK(cuModuleLoadDataEx(&m, all[i].text, 2, options, values));
+        OK(cuModuleGetGlobal(&x, &size, m, "x"));
+        cr_expect_eq(size, all[i].size, "%zu: %zu", i, size);
+        OK(cuModuleGetFunction(&f, m, "k"));
+        OK(cuMemAlloc(&out, 4));
+        OK(cuMemcpyHtoD(out, &word, 4));
+        OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}, NULL));
+        OK(cuMemcpyDtoH(&word, out, 4));
+        const bool reads = strstr(all[i].text, "[x+8]") != NULL;
+        cr_expect_eq(word, !reads ? 7u : size == 12 ? 3u : 0u, "%zu: %u", i, word);
+        OK(cuMemFree(out));
+        OK(cuModuleUnload(m));
+    }
+}
+
 /* The GPU is an H100, of capability 9.0. ptxas says "SM version specified by .target is higher than default SM version". */
 Test(driver, the_target_is_not_beyond_the_gpu, .init = driver_load_kernels, .fini = driver_reset)
 {

@@ -277,6 +277,14 @@ Test(linker, says_what_is_missing_and_what_is_there_twice)
     IS(cuLinkComplete(l, &image, NULL), CUDA_ERROR_UNKNOWN);
     OK(cuLinkDestroy(l));
 
+    /* nvlink 13: "Undefined reference to 'x'", though nothing names it */
+    l = logged_link(&g);
+    OK(add_text(l, ".version 7.8\n.target sm_70\n.address_size 64\n.extern .global .u32 x;\n"
+                   ".visible .entry k() { ret; }"));
+    IS(cuLinkComplete(l, &image, NULL), CUDA_ERROR_UNKNOWN);
+    cr_expect(strstr(g.error, "no module defines 'x'"), "%s", g.error);
+    OK(cuLinkDestroy(l));
+
     l = logged_link(&g);
     OK(cuLinkAddData(l, CU_JIT_INPUT_PTX, (void *)twice, sizeof twice, "two", 0, NULL, NULL));
     OK(cuLinkAddData(l, CU_JIT_INPUT_PTX, (void *)thrice, sizeof thrice, "three", 0, NULL, NULL));
