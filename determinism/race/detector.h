@@ -38,7 +38,7 @@
 #include "emu/order.h"
 
 enum { WARPS = 32, BARRIERS = 16, RECENT = 32, REPORTED_PAIRS = 256 };
-enum { LATEST_CHAINS = 4, VCLOCKS_MOST = 5000000 };
+enum { LATEST_CHAINS = 4, VCLOCK_BYTES_MOST = 1 << 30 };
 enum { LEVELS = 3 }; /* of scopes: CTA, cluster, GPU. With one GPU, .sys is .gpu */
 
 struct release_fence {
@@ -276,6 +276,8 @@ void race_drained(void *self, const struct emu_drained *s);
 
 /* report.c: the launch exceeds a limit: no further checks. */
 void race_give_up(struct race *r);
+/* The clocks are too large: condenses them, or gives up. */
+__attribute__((cold)) void race_shrink_clocks(struct race *r);
 /* Moves the counts of r->reported into the report. */
 void race_count_reports(struct race *r);
 

@@ -99,7 +99,7 @@ static void race_on_begin(void *self, struct emu_machine *m)
     r->warps = (r->extent.threads + LANES - 1) / LANES;
     r->never_defer = calloc(emu_machine_location_count(m), sizeof *r->never_defer);
     if (!r->never_defer) abort();
-    vclock_store_begin(&r->vclocks, r->extent.ctas);
+    vclock_store_begin(&r->vclocks, r->extent.ctas, r->extent.threads);
     if (!r->events.list) events_reserve(&r->events);
     if (!r->deferred.bytes) deferred_reserve(&r->deferred);
     if (!r->mapped) shadow_begin(&r->global, r->extent.memory, &r->events);
@@ -127,7 +127,7 @@ struct race *race_new(void)
 {
     struct race *r = calloc(1, sizeof *r);
     if (!r) abort();
-    r->limits = (struct race_limits){EVENTS_MOST - 1, VCLOCKS_MOST};
+    r->limits = (struct race_limits){EVENTS_MOST - 1, VCLOCK_BYTES_MOST};
     r->observer = (struct emu_observer){.self = r,
                                         .ignores_data = true,
                                         .skips_conflict_free = true,

@@ -776,5 +776,5 @@ void race_access(void *self, const struct emu_access *a)
     if (a->space == PTX_SPACE_SHARED || a->space == PTX_SPACE_SHARED_CLUSTER ||
         a->space == PTX_SPACE_GLOBAL)
         check_access(r, a, true);
-    if (r->vclocks.live > r->limits.clocks) race_give_up(r);
+    if (r->vclocks.bytes > r->limits.clock_bytes) race_shrink_clocks(r);
 }

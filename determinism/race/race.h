@@ -19,8 +19,8 @@
  * Limitations. Two fence.sc do not order each other. Textures need proxy fences of their own, and
  * bulk copies need one for what another CTA stored: neither is checked. For each byte at most 15
  * unordered strong writes are kept, and 4,111 reads (history.h). A launch with more than 67 million events (one for each warp,
- * instruction and epoch) or 5 million vector clocks (one gigabyte) is not checked further; that is
- * a finding. docs/races.md has examples. */
+ * instruction and epoch) is not checked further; that is a finding. So is one whose vector clocks
+ * have more than a gigabyte, if condensing them does not help (vclock.h). docs/races.md has examples. */
 #ifndef HEDDLE_DETERMINISM_RACE_RACE_H
 #define HEDDLE_DETERMINISM_RACE_RACE_H
 
@@ -34,7 +34,7 @@ void race_free(struct race *r); /* NULL is allowed */
 const struct emu_observer *race_observer(struct race *r);
 
 struct race_limits {
-    uint64_t events, clocks;
+    uint64_t events, clock_bytes;
 };
 void race_limit(struct race *r, struct race_limits l); /* for tests: lower limits */
 

@@ -77,3 +77,11 @@ void race_give_up(struct race *r)
              (unsigned long long)r->event_count);
     emu_machine_note(r->machine, EMU_RACE, text);
 }
+
+void race_shrink_clocks(struct race *r)
+{
+    const uint64_t most = r->limits.clock_bytes;
+    if (r->gave_up) return;
+    vclock_condense(&r->vclocks);
+    if (r->vclocks.bytes > most - most / 4) race_give_up(r); /* it would soon be as large again */
+}

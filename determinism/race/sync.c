@@ -232,7 +232,7 @@ static struct vclock *fence_vclock(struct race *r, const struct cta *c, const st
     if (f->published) return vclock_ref(f->published);
     struct vclock_entry list[3] = {{warp * LANES + lane, f->epoch}};
     const uint32_t n = add_barrier_entries(list, 1, warp, f->warp_epoch - 1, f->cta_epoch - 1);
-    struct vclock *k = vclock_extend(&r->vclocks, f->vc, c->index, warp, list, n);
+    struct vclock *k = vclock_extend(&r->vclocks, f->vc, c->index, list, n);
     f->published = vclock_ref(k);
     return k;
 }
@@ -923,5 +923,5 @@ void race_sync(void *self, const struct emu_sync *s)
     case EMU_SYNC_CLUSTER_WAIT: cluster_barrier(r, c, s); break;
     default: break;
     }
-    if (r->vclocks.live > r->limits.clocks) race_give_up(r);
+    if (r->vclocks.bytes > r->limits.clock_bytes) race_shrink_clocks(r);
 }

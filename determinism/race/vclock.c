@@ -15,6 +15,7 @@ enum {
     QUICK_QUERY = 64
 };
 enum kind {
+    VACANT,
     LIST,      /* of few entries, of any CTAs, sorted by CTA and part */
     TREE,      /* in the table; a leaf has the parts of one CTA, sorted */
     LAZY_JOIN, /* of two clocks; or of one and a few entries of the releasing thread */
@@ -24,37 +25,56 @@ struct cta_entry {
     uint32_t cta, part, epoch;
 };
 
+/* A lazy join fits in one line of the processor's cache: there are millions. */
 struct vclock {
-    uint32_t refs, hash;
-    uint32_t count;      /* entries of a list, a leaf or a lazy join; 0: an inner node */
-    uint32_t weight;     /* entries of the whole tree */
-    uint8_t kind, size;  /* enum kind, enum size */
-    struct vclock *next; /* in the table, or in a free list */
+    uint32_t refs;
+    uint16_t count;     /* entries of a list, a leaf or a lazy join; 0: an inner node */
+    uint8_t kind, size; /* enum kind; size class */
     union {
-        struct vclock *child[FAN];
+        struct vclock *vacant; /* the next one of a free list */
         struct {
-            struct vclock *operand[2]; /* [1]: NULL if there are entries */
-            uint64_t serial, visited;
-            uint32_t cta, warp; /* of the entries; the first one is the thread's own: */
+            struct vclock *operand[2]; /* [1]: NULL if there is one */
+            uint64_t serial;
+            uint32_t visited;
+            uint32_t cta; /* of the entries; the first one is the releasing thread's own: */
             struct vclock_entry entry[EXTENSION_MOST];
         } lazy;
-        struct cta_entry list[1];
-        struct vclock_entry entry[1]; /* sorted by part */
+        struct {
+            uint32_t hash;
+            uint32_t weight;     /* entries of the whole list or tree */
+            struct vclock *next; /* in the table */
+            union {
+                struct vclock *child[FAN];
+                struct cta_entry list[1];
+                struct vclock_entry entry[1]; /* sorted by part */
+            } of;
+        } node;
     } u;
 };
+enum { LINE = 64 };
+_Static_assert(offsetof(struct vclock, u) + sizeof((struct vclock){0}.u.lazy) == LINE, "");
 
-/* Bytes behind the common fields, by size class. */
-static const size_t sizes[VCLOCK_SIZES] = {64, sizeof(struct vclock *) * FAN,
-                                           LIST_MOST * sizeof(struct cta_entry)};
+/* Bytes of a clock, by size class. */
+static const size_t sizes[VCLOCK_SIZES] = {
+    LINE, offsetof(struct vclock, u.node.of) + sizeof(struct vclock *) * FAN,
+    offsetof(struct vclock, u.node.of) + LIST_MOST * sizeof(struct cta_entry)};
 
 enum { BLOCK = 256 }; /* clocks of one size that are allocated together */
 struct vclock_block {
     struct vclock_block *next;
     size_t used;
+    _Alignas(LINE) unsigned char clocks[];
 };
 
-void vclock_store_begin(struct vclock_store *t, uint32_t ctas)
+static struct vclock *clock_in(struct vclock_block *b, unsigned size, size_t i)
 {
+    return (struct vclock *)(void *)&b->clocks[i * sizes[size]];
+}
+
+void vclock_store_begin(struct vclock_store *t, uint32_t ctas, uint32_t threads)
+{
+    t->ctas = ctas;
+    t->threads = threads;
     t->depth = 0;
     for (uint64_t n = 1; n < ctas; n *= FAN) t->depth++;
 }
@@ -63,7 +83,7 @@ void vclock_store_clear(struct vclock_store *t)
 {
     for (uint32_t i = 0; i < t->cap && t->count; i++)
         for (struct vclock *c = t->table[i], *next; c; c = next) {
-            next = c->next;
+            next = c->u.node.next;
             t->table[i] = next;
             t->count--;
             if (c->size == VCLOCK_SIZES) free(c);
@@ -77,7 +97,7 @@ void vclock_store_clear(struct vclock_store *t)
         t->blocks[i] = NULL;
         t->spare[i] = NULL;
     }
-    t->live = 0;
+    t->live = t->bytes = t->horizon = 0;
 }
 
 void vclock_store_end(struct vclock_store *t)
@@ -98,12 +118,12 @@ void vclock_store_end(struct vclock_store *t)
 
 static size_t size_of(const struct vclock *c)
 {
-    return c->count ? c->count * sizeof(struct vclock_entry) : sizeof c->u.child;
+    return c->count ? c->count * sizeof(struct vclock_entry) : sizeof c->u.node.of.child;
 }
 
 static uint32_t hash_of(const struct vclock *c)
 {
-    const char *p = (const char *)&c->u;
+    const char *p = (const char *)&c->u.node.of;
     uint64_t h = c->count;
     for (size_t i = 0, n = size_of(c); i < n; i += 8) {
         uint64_t x;
@@ -121,9 +141,9 @@ static void grow(struct vclock_store *t)
     if (!table) abort();
     for (uint32_t i = 0; i < t->cap; i++)
         for (struct vclock *c = t->table[i], *next; c; c = next) {
-            next = c->next;
-            c->next = table[c->hash & (cap - 1)];
-            table[c->hash & (cap - 1)] = c;
+            next = c->u.node.next;
+            c->u.node.next = table[c->u.node.hash & (cap - 1)];
+            table[c->u.node.hash & (cap - 1)] = c;
         }
     free((void *)t->table);
     t->table = table;
@@ -141,11 +161,19 @@ static void push(struct vclock_store *t, uint32_t *n, struct vclock *c)
     t->worklist[(*n)++] = c;
 }
 
+/* Bytes of a leaf that is too large for the size classes. */
+static size_t large_size(uint32_t count)
+{
+    return offsetof(struct vclock, u.node.of) + count * sizeof(struct vclock_entry);
+}
+
 static void free_vclock(struct vclock_store *t, struct vclock *c)
 {
     t->live--;
+    t->bytes -= c->size < VCLOCK_SIZES ? sizes[c->size] : large_size(c->count);
     if (c->size < VCLOCK_SIZES) {
-        c->next = t->spare[c->size];
+        c->kind = VACANT;
+        c->u.vacant = t->spare[c->size];
         t->spare[c->size] = c;
     } else free(c); // NOLINT(clang-analyzer-unix.Malloc): none of these is from a block
 }
@@ -153,11 +181,11 @@ static void free_vclock(struct vclock_store *t, struct vclock *c)
 static void drop_tree(struct vclock_store *t, struct vclock *c, unsigned depth)
 {
     if (!c || --c->refs) return;
-    struct vclock **at = &t->table[c->hash & (t->cap - 1)];
-    while (*at != c) at = &(*at)->next;
-    *at = c->next;
+    struct vclock **at = &t->table[c->u.node.hash & (t->cap - 1)];
+    while (*at != c) at = &(*at)->u.node.next;
+    *at = c->u.node.next;
     t->count--;
-    for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
+    for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.node.of.child[i], depth - 1);
     free_vclock(t, c);
 }
 
@@ -190,18 +218,20 @@ void vclock_unref_one(struct vclock_store *t, struct vclock *c)
 /* Interns the tree: returns the one with the same contents and gives this one up. */
 static struct vclock *intern(struct vclock_store *t, struct vclock *c, unsigned depth)
 {
-    const uint32_t hash = c->hash = hash_of(c);
-    c->weight = c->count;
+    const uint32_t hash = c->u.node.hash = hash_of(c);
+    c->u.node.weight = c->count;
     for (unsigned i = 0; depth && i < FAN; i++)
-        if (c->u.child[i]) c->weight += c->u.child[i]->weight;
-    for (struct vclock *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->next)
-        if (o->hash == hash && o->count == c->count && memcmp(&o->u, &c->u, size_of(c)) == 0) {
-            for (unsigned i = 0; depth && i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
+        if (c->u.node.of.child[i]) c->u.node.weight += c->u.node.of.child[i]->u.node.weight;
+    for (struct vclock *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->u.node.next)
+        if (o->u.node.hash == hash && o->count == c->count &&
+            memcmp(&o->u.node.of, &c->u.node.of, size_of(c)) == 0) {
+            for (unsigned i = 0; depth && i < FAN; i++)
+                drop_tree(t, c->u.node.of.child[i], depth - 1);
             free_vclock(t, c);
             return vclock_ref(o);
         }
     if (t->count >= t->cap) grow(t);
-    c->next = t->table[hash & (t->cap - 1)];
+    c->u.node.next = t->table[hash & (t->cap - 1)];
     t->table[hash & (t->cap - 1)] = c;
     t->count++;
     return c;
@@ -212,50 +242,52 @@ static struct vclock *intern(struct vclock_store *t, struct vclock *c, unsigned 
 
 static struct vclock *take(struct vclock_store *t, unsigned size)
 {
-    const size_t each = offsetof(struct vclock, u) + sizes[size];
     struct vclock *c = t->spare[size];
     if (c) {
-        t->spare[size] = c->next;
+        t->spare[size] = c->u.vacant;
         return c;
     }
     struct vclock_block *b = t->blocks[size];
     if (!b || b->used == BLOCK) {
         b = t->empty[size];
         if (b) t->empty[size] = b->next;
-        else b = malloc(sizeof *b + BLOCK * each);
+        else b = aligned_alloc(LINE, sizeof *b + BLOCK * sizes[size]);
         if (!b) abort();
-        *b = (struct vclock_block){.next = t->blocks[size]};
+        b->next = t->blocks[size];
+        b->used = 0;
         t->blocks[size] = b;
     }
-    return (struct vclock *)(void *)((unsigned char *)(b + 1) + b->used++ * each);
+    return clock_in(b, size, b->used++);
 }
 
+/* With `room` bytes behind the fields of a node, or as a lazy join. */
 static struct vclock *allocate(struct vclock_store *t, enum kind kind, size_t room)
 {
+    const size_t bytes = kind == LAZY_JOIN ? LINE : offsetof(struct vclock, u.node.of) + room;
     uint8_t size = 0;
-    while (size < VCLOCK_SIZES && sizes[size] < room) size++;
-    struct vclock *c = size < VCLOCK_SIZES ? take(t, size)
-                                           : malloc(offsetof(struct vclock, u) + room);
+    while (size < VCLOCK_SIZES && sizes[size] < bytes) size++;
+    struct vclock *c = size < VCLOCK_SIZES ? take(t, size) : malloc(bytes);
     if (!c) abort();
     t->live++;
-    memset(c, 0, offsetof(struct vclock, u));
+    t->bytes += size < VCLOCK_SIZES ? sizes[size] : bytes;
+    c->refs = 1;
+    c->count = 0;
     c->kind = (uint8_t)kind;
     c->size = size;
-    c->refs = 1;
     return c;
 }
 
 static struct vclock *new_node(struct vclock_store *t)
 {
-    struct vclock *c = allocate(t, TREE, sizeof c->u.child);
-    memset((void *)c->u.child, 0, sizeof c->u.child);
+    struct vclock *c = allocate(t, TREE, sizeof c->u.node.of.child);
+    memset((void *)c->u.node.of.child, 0, sizeof c->u.node.of.child);
     return c;
 }
 
 static struct vclock *new_leaf(struct vclock_store *t, uint32_t count)
 {
     struct vclock *c = allocate(t, TREE, count * sizeof(struct vclock_entry));
-    c->count = count;
+    c->count = (uint16_t)count;
     return c;
 }
 
@@ -265,7 +297,7 @@ static struct vclock *tree_of_leaf(struct vclock_store *t, uint32_t cta, struct 
     c = intern(t, c, 0);
     for (unsigned level = 0; level < t->depth; level++) {
         struct vclock *above = new_node(t);
-        above->u.child[cta >> (FAN_BITS * level) & (FAN - 1)] = c;
+        above->u.node.of.child[cta >> (FAN_BITS * level) & (FAN - 1)] = c;
         c = intern(t, above, level + 1);
     }
     return c;
@@ -276,13 +308,14 @@ struct vclock *vclock_of_cta(struct vclock_store *t, uint32_t cta, const struct 
 {
     if (count > LIST_MOST) {
         struct vclock *leaf = new_leaf(t, count);
-        memcpy(leaf->u.entry, list, count * sizeof *list);
+        memcpy(leaf->u.node.of.entry, list, count * sizeof *list);
         return tree_of_leaf(t, cta, leaf);
     }
     struct vclock *c = allocate(t, LIST, count * sizeof(struct cta_entry));
     for (uint32_t i = 0; i < count; i++)
-        c->u.list[i] = (struct cta_entry){cta, list[i].part, list[i].epoch};
-    c->count = c->weight = count;
+        c->u.node.of.list[i] = (struct cta_entry){cta, list[i].part, list[i].epoch};
+    c->count = (uint16_t)count;
+    c->u.node.weight = count;
     return c;
 }
 
@@ -301,7 +334,7 @@ static uint32_t merge(const struct vclock *a, const struct vclock *b, struct cta
     uint32_t i = 0, k = 0, n = 0;
     bool a_lacks = false, b_lacks = false;
     while (i < a->count && k < b->count) {
-        const struct cta_entry x = a->u.list[i], y = b->u.list[k];
+        const struct cta_entry x = a->u.node.of.list[i], y = b->u.node.of.list[k];
         const uint64_t x_at = place_of(x), y_at = place_of(y);
         const bool take_x = x_at < y_at || (x_at == y_at && x.epoch >= y.epoch);
         a_lacks |= y_at < x_at || (x_at == y_at && x.epoch < y.epoch);
@@ -312,8 +345,8 @@ static uint32_t merge(const struct vclock *a, const struct vclock *b, struct cta
     }
     b_lacks |= i < a->count;
     a_lacks |= k < b->count;
-    while (i < a->count) to[n++] = a->u.list[i++];
-    while (k < b->count) to[n++] = b->u.list[k++];
+    while (i < a->count) to[n++] = a->u.node.of.list[i++];
+    while (k < b->count) to[n++] = b->u.node.of.list[k++];
     *a_all = !a_lacks;
     *b_all = !b_lacks;
     return n;
@@ -329,8 +362,9 @@ static struct vclock *join_lists(struct vclock_store *t, struct vclock *a, struc
     if (b_all) return vclock_ref(b);
     if (n > LIST_MOST) return NULL;
     struct vclock *c = allocate(t, LIST, n * sizeof *list);
-    memcpy(c->u.list, list, n * sizeof *list);
-    c->count = c->weight = n;
+    memcpy(c->u.node.of.list, list, n * sizeof *list);
+    c->count = (uint16_t)n;
+    c->u.node.weight = n;
     return c;
 }
 
@@ -345,7 +379,7 @@ static bool list_covers(const struct vclock *c, uint32_t cta, uint32_t part, uin
                         uint32_t epoch)
 {
     for (uint32_t i = 0; i < c->count; i++) {
-        const struct cta_entry *e = &c->u.list[i];
+        const struct cta_entry *e = &c->u.node.of.list[i];
         if (e->cta == cta && e->epoch >= epoch && part_covers(e->part, part, warp)) return true;
     }
     return false;
@@ -369,9 +403,10 @@ static bool leaf_contains(const struct vclock *a, const struct vclock *b)
     uint32_t i = 0;
     if (a->count < b->count) return false;
     for (uint32_t k = 0; k < b->count; k++, i++) {
-        const struct vclock_entry e = b->u.entry[k];
-        while (i < a->count && a->u.entry[i].part < e.part) i++;
-        if (i == a->count || a->u.entry[i].part != e.part || a->u.entry[i].epoch < e.epoch)
+        const struct vclock_entry e = b->u.node.of.entry[k];
+        while (i < a->count && a->u.node.of.entry[i].part < e.part) i++;
+        if (i == a->count || a->u.node.of.entry[i].part != e.part ||
+            a->u.node.of.entry[i].epoch < e.epoch)
             return false;
     }
     return true;
@@ -384,16 +419,19 @@ static struct vclock *join_leaves(struct vclock_store *t, struct vclock *a, stru
     struct vclock *c = new_leaf(t, a->count + b->count);
     uint32_t i = 0, k = 0, n = 0;
     while (i < a->count || k < b->count) {
-        struct vclock_entry *e = &c->u.entry[n++];
-        if (k == b->count || (i < a->count && a->u.entry[i].part < b->u.entry[k].part))
-            *e = a->u.entry[i++];
-        else if (i == a->count || b->u.entry[k].part < a->u.entry[i].part) *e = b->u.entry[k++];
+        struct vclock_entry *e = &c->u.node.of.entry[n++];
+        if (k == b->count ||
+            (i < a->count && a->u.node.of.entry[i].part < b->u.node.of.entry[k].part))
+            *e = a->u.node.of.entry[i++];
+        else if (i == a->count || b->u.node.of.entry[k].part < a->u.node.of.entry[i].part)
+            *e = b->u.node.of.entry[k++];
         else {
-            const struct vclock_entry x = a->u.entry[i++], y = b->u.entry[k++];
+            const struct vclock_entry x = a->u.node.of.entry[i++], y = b->u.node.of.entry[k++];
             *e = x.epoch >= y.epoch ? x : y;
         }
     }
-    c->count = n;
+    if (c->size == VCLOCK_SIZES) t->bytes -= (c->count - n) * sizeof(struct vclock_entry);
+    c->count = (uint16_t)n;
     return intern(t, c, 0);
 }
 
@@ -406,12 +444,13 @@ static struct vclock *join_trees(struct vclock_store *t, struct vclock *a, struc
     struct vclock *c = new_node(t);
     bool is_a = true, is_b = true;
     for (unsigned i = 0; i < FAN; i++) {
-        c->u.child[i] = join_trees(t, a->u.child[i], b->u.child[i], depth - 1);
-        is_a &= c->u.child[i] == a->u.child[i];
-        is_b &= c->u.child[i] == b->u.child[i];
+        c->u.node.of.child[i] = join_trees(t, a->u.node.of.child[i], b->u.node.of.child[i],
+                                           depth - 1);
+        is_a &= c->u.node.of.child[i] == a->u.node.of.child[i];
+        is_b &= c->u.node.of.child[i] == b->u.node.of.child[i];
     }
     if (!is_a && !is_b) return intern(t, c, depth);
-    for (unsigned i = 0; i < FAN; i++) drop_tree(t, c->u.child[i], depth - 1);
+    for (unsigned i = 0; i < FAN; i++) drop_tree(t, c->u.node.of.child[i], depth - 1);
     free_vclock(t, c);
     return vclock_ref(is_a ? a : b);
 }
@@ -420,12 +459,12 @@ static struct vclock *tree_of(struct vclock_store *t, const struct vclock *c)
 {
     struct vclock *all = NULL;
     for (uint32_t i = 0, k; i < c->count; i = k) {
-        const struct cta_entry *list = &c->u.list[i];
-        for (k = i; k < c->count && c->u.list[k].cta == list->cta; k++) {
+        const struct cta_entry *list = &c->u.node.of.list[i];
+        for (k = i; k < c->count && c->u.node.of.list[k].cta == list->cta; k++) {
         }
         struct vclock *leaf = new_leaf(t, k - i);
         for (uint32_t n = 0; n < k - i; n++)
-            leaf->u.entry[n] = (struct vclock_entry){list[n].part, list[n].epoch};
+            leaf->u.node.of.entry[n] = (struct vclock_entry){list[n].part, list[n].epoch};
         struct vclock *one = tree_of_leaf(t, list->cta, leaf);
         vclock_join(t, &all, one);
         vclock_unref(t, one);
@@ -435,12 +474,16 @@ static struct vclock *tree_of(struct vclock_store *t, const struct vclock *c)
 
 static bool is_part_of(const struct vclock *c, const struct vclock *part)
 {
-    return c->kind == LAZY_JOIN && (c->u.lazy.operand[0] == part || c->u.lazy.operand[1] == part);
+    struct vclock *const *operand = c->u.lazy.operand;
+    if (c->kind != LAZY_JOIN) return false;
+    if (operand[0] == part || operand[1] == part) return true;
+    return part->kind == LAZY_JOIN && !part->count && part->u.lazy.serial <= c->u.lazy.serial &&
+           operand[0] == part->u.lazy.operand[0] && operand[1] == part->u.lazy.operand[1];
 }
 
 static struct vclock *lazy_join(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
-    struct vclock *c = allocate(t, LAZY_JOIN, sizeof c->u.lazy);
+    struct vclock *c = allocate(t, LAZY_JOIN, 0);
     c->u.lazy.operand[0] = vclock_ref(a);
     c->u.lazy.operand[1] = vclock_ref(b);
     c->u.lazy.serial = ++t->joins;
@@ -448,14 +491,29 @@ static struct vclock *lazy_join(struct vclock_store *t, struct vclock *a, struct
     return c;
 }
 
+/* Whether entries of one thread, `now`, include those of the lazy join. */
+static bool supersedes(const struct vclock_entry *now, uint32_t cta, uint32_t count,
+                       const struct vclock *c)
+{
+    if (c->count && (c->u.lazy.cta != cta || c->count > count)) return false;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (now[i].part != c->u.lazy.entry[i].part || now[i].epoch < c->u.lazy.entry[i].epoch)
+            return false;
+    return true;
+}
+
 struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint32_t cta,
-                             uint32_t warp, const struct vclock_entry *list, uint32_t count)
+                             const struct vclock_entry *list, uint32_t count)
 {
     if (known && known->kind == LAZY_JOIN && count <= EXTENSION_MOST) {
-        struct vclock *c = lazy_join(t, known, NULL);
-        c->count = count;
+        /* A clock that adds nothing is passed over, so that it can be freed: what thousands of holders of a lock release
+         * then takes one clock for each. */
+        struct vclock *const *of = known->u.lazy.operand;
+        const bool passes = known->u.lazy.serial > t->horizon &&
+                            supersedes(list, cta, count, known);
+        struct vclock *c = lazy_join(t, passes ? of[0] : known, passes ? of[1] : NULL);
+        c->count = (uint16_t)count;
         c->u.lazy.cta = cta;
-        c->u.lazy.warp = warp;
         memcpy(c->u.lazy.entry, list, count * sizeof *list);
         return c;
     }
@@ -472,7 +530,7 @@ static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta
 static bool has_extension(struct vclock_store *t, struct vclock *a, const struct vclock *b)
 {
     return b->kind == LAZY_JOIN && b->count &&
-           covers_within(t, a, b->u.lazy.cta, b->u.lazy.entry->part, b->u.lazy.warp,
+           covers_within(t, a, b->u.lazy.cta, b->u.lazy.entry->part, b->u.lazy.entry->part / 32,
                          b->u.lazy.entry->epoch, b->u.lazy.serial - 1, QUICK_CHECK);
 }
 
@@ -490,7 +548,7 @@ static struct vclock *join_vclocks(struct vclock_store *t, struct vclock *a, str
     if (a->kind == LAZY_JOIN || b->kind == LAZY_JOIN) return join_lazily(t, a, b);
     struct vclock *c = a->kind == LIST && b->kind == LIST ? join_lists(t, a, b) : NULL;
     if (c) return c;
-    if (a->weight >= LARGE && b->weight >= LARGE) return join_lazily(t, a, b);
+    if (a->u.node.weight >= LARGE && b->u.node.weight >= LARGE) return join_lazily(t, a, b);
     if (a->kind == TREE && b->kind == TREE) return join_trees(t, a, b, t->depth);
     struct vclock *tree = tree_of(t, a->kind == LIST ? a : b);
     vclock_join(t, &tree, a->kind == LIST ? b : a);
@@ -510,17 +568,18 @@ static bool leaf_covers(const struct vclock *c, uint32_t part, uint32_t epoch)
     uint32_t low = 0, high = c->count;
     while (low < high) {
         const uint32_t middle = (low + high) / 2;
-        if (c->u.entry[middle].part < part) low = middle + 1;
+        if (c->u.node.of.entry[middle].part < part) low = middle + 1;
         else high = middle;
     }
-    return low < c->count && c->u.entry[low].part == part && c->u.entry[low].epoch >= epoch;
+    return low < c->count && c->u.node.of.entry[low].part == part &&
+           c->u.node.of.entry[low].epoch >= epoch;
 }
 
 static bool tree_covers(const struct vclock_store *t, const struct vclock *c, uint32_t cta,
                         uint32_t part, uint32_t warp, uint32_t epoch)
 {
     for (unsigned level = t->depth; c && level-- > 0;)
-        c = c->u.child[cta >> (FAN_BITS * level) & (FAN - 1)];
+        c = c->u.node.of.child[cta >> (FAN_BITS * level) & (FAN - 1)];
     if (!c) return false;
     if (leaf_covers(c, part, epoch)) return true;
     return warp != UINT32_MAX &&
@@ -534,6 +593,17 @@ static bool covers_now(const struct vclock_store *t, const struct vclock *c, uin
                            : tree_covers(t, c, cta, part, warp, epoch);
 }
 
+/* The counter of queries has wrapped. */
+static void forget_visits(struct vclock_store *t)
+{
+    t->queries = 1;
+    for (struct vclock_block *b = t->blocks[0]; b; b = b->next)
+        for (size_t i = 0; i < b->used; i++) {
+            struct vclock *c = clock_in(b, 0, i);
+            if (c->kind == LAZY_JOIN) c->u.lazy.visited = 0;
+        }
+}
+
 /* Searches at most `most` lazy joins, the latest first: the holder of a lock mostly asks about the
  * holder before it. */
 static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
@@ -541,7 +611,7 @@ static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta
 {
     if (c->kind != LAZY_JOIN) return covers_now(t, c, cta, part, warp, epoch);
     uint32_t n = 0;
-    t->queries++;
+    if (!++t->queries) forget_visits(t);
     push(t, &n, c);
     for (uint32_t i = 0; i < n; i++) {
         c = t->worklist[i];
@@ -566,4 +636,177 @@ bool vclock_covers(struct vclock_store *t, struct vclock *c, uint32_t cta, uint3
 {
     return c &&
            covers_within(t, c, cta, part, warp, epoch, since, t->quick ? QUICK_QUERY : UINT64_MAX);
+}
+
+/* ---- condensing
+ * --------------------------------------------------------------------------------------- */
+
+struct gathered {
+    struct cta_entry *list;
+    size_t count, cap;
+};
+
+static void gather(struct gathered *g, uint32_t cta, const struct vclock_entry *list,
+                   uint32_t count)
+{
+    if (g->count + count > g->cap) {
+        g->cap = 2 * g->cap + count + 1024;
+        g->list = realloc(g->list, g->cap * sizeof *g->list);
+        if (!g->list) abort();
+    }
+    for (uint32_t i = 0; i < count; i++)
+        g->list[g->count++] = (struct cta_entry){cta, list[i].part, list[i].epoch};
+}
+
+static void gather_tree(struct gathered *g, const struct vclock *c, unsigned depth, uint32_t cta)
+{
+    if (!c) return;
+    if (!depth) gather(g, cta, c->u.node.of.entry, c->count);
+    for (uint32_t i = 0; depth && i < FAN; i++)
+        gather_tree(g, c->u.node.of.child[i], depth - 1, cta << FAN_BITS | i);
+}
+
+/* Calls `visit` for all lazy joins that are not later than `horizon`. */
+static void each_lazy(struct vclock_store *t, uint64_t horizon,
+                      void (*visit)(struct vclock_store *t, struct vclock *c, void *to), void *to)
+{
+    for (struct vclock_block *b = t->blocks[0]; b; b = b->next)
+        for (size_t i = 0; i < b->used; i++) {
+            struct vclock *c = clock_in(b, 0, i);
+            if (c->kind == LAZY_JOIN && c->u.lazy.serial <= horizon) visit(t, c, to);
+        }
+}
+
+enum { SPANS = 4096 }; /* of serial numbers, for the search of the horizon */
+
+static void count_serial(struct vclock_store *t, struct vclock *c, void *counts)
+{
+    ((uint32_t *)counts)[c->u.lazy.serial * SPANS / (t->joins + 1)]++;
+}
+
+/* The serial number that about half of the lazy joins do not exceed. */
+static uint64_t middle_serial(struct vclock_store *t)
+{
+    uint32_t counts[SPANS] = {0}, i = 0;
+    uint64_t all = 0, seen = 0;
+    each_lazy(t, UINT64_MAX, count_serial, counts);
+    for (uint32_t k = 0; k < SPANS; k++) all += counts[k];
+    while (i < SPANS && 2 * (seen + counts[i]) <= all) seen += counts[i++];
+    return (i + 1) * (t->joins + 1) / SPANS;
+}
+
+struct summary {
+    struct gathered entries;
+    struct vclock *trees; /* the operands that are trees, joined */
+    struct vclock *all;   /* the result */
+};
+
+static void gather_lazy(struct vclock_store *t, struct vclock *c, void *to)
+{
+    struct summary *s = to;
+    gather(&s->entries, c->u.lazy.cta, c->u.lazy.entry, c->count);
+    for (int i = 0; i < 2; i++) {
+        const struct vclock *o = c->u.lazy.operand[i];
+        for (uint32_t k = 0; o && o->kind == LIST && k < o->count; k++) {
+            const struct cta_entry e = o->u.node.of.list[k];
+            gather(&s->entries, e.cta, &(struct vclock_entry){e.part, e.epoch}, 1);
+        }
+        if (!o || o->kind != TREE) continue;
+        struct vclock *joined = join_trees(t, s->trees, c->u.lazy.operand[i], t->depth);
+        vclock_unref(t, s->trees);
+        s->trees = joined;
+    }
+}
+
+static int compare_entries(const void *x, const void *y)
+{
+    const struct cta_entry *a = x, *b = y;
+    if (a->cta != b->cta) return a->cta < b->cta ? -1 : 1;
+    if (a->part != b->part) return a->part < b->part ? -1 : 1;
+    return (a->epoch > b->epoch) - (a->epoch < b->epoch);
+}
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What sorted entries of one CTA say, in few: one for the CTA, up to the epoch that all its threads reach, and one for each
+ * warp and thread that goes beyond. `to` has room for all threads, warps and mbarriers. Returns their number. */
+static uint32_t reduce(const struct vclock_store *t, const struct cta_entry *list, size_t count,
+                       struct vclock_entry *to)
+{
+    uint32_t own[PART_WARP] = {0}, warp[PART_CTA - PART_WARP] = {0}, all = 0, least = UINT32_MAX,
+             n = 0;
+    for (size_t i = 0; i < count; i++) { /* the last entry of a part is its latest */
+        if (list[i].part < PART_WARP) own[list[i].part] = list[i].epoch;
+        else if (list[i].part < PART_CTA) warp[list[i].part - PART_WARP] = list[i].epoch;
+        else if (list[i].part == PART_CTA) all = list[i].epoch;
+    }
+    for (uint32_t w = 0; w * 32 < t->threads; w++) {
+        uint32_t its = UINT32_MAX;
+        for (uint32_t l = w * 32; l < t->threads && l < (w + 1) * 32; l++)
+            if (own[l] < its) its = own[l];
+        warp[w] = later(later(warp[w], its), all);
+        if (warp[w] < least) least = warp[w];
+    }
+    all = later(all, least);
+    for (uint32_t l = 0; l < t->threads; l++)
+        if (own[l] > later(warp[l / 32], all)) to[n++] = (struct vclock_entry){l, own[l]};
+    for (uint32_t w = 0; w * 32 < t->threads; w++)
+        if (warp[w] > all) to[n++] = (struct vclock_entry){PART_WARP + w, warp[w]};
+    if (all) to[n++] = (struct vclock_entry){PART_CTA, all};
+    for (size_t i = 0; i < count; i++)
+        if (list[i].part >= PART_MBARRIER && (i + 1 == count || list[i + 1].part != list[i].part))
+            to[n++] = (struct vclock_entry){list[i].part, list[i].epoch};
+    return n;
+}
+
+/* The tree of all that these entries say. */
+static struct vclock *tree_of_entries(struct vclock_store *t, const struct gathered *g)
+{
+    struct vclock *all = NULL;
+    struct vclock_entry *list = malloc((g->count + PART_CTA) * sizeof *list);
+    if (!list) abort();
+    for (size_t i = 0, k; i < g->count; i = k) {
+        for (k = i; k < g->count && g->list[k].cta == g->list[i].cta; k++) {
+        }
+        const uint32_t n = reduce(t, &g->list[i], k - i, list);
+        struct vclock *leaf = new_leaf(t, n);
+        memcpy(leaf->u.node.of.entry, list, n * sizeof *list);
+        struct vclock *one = tree_of_leaf(t, g->list[i].cta, leaf),
+                      *joined = join_trees(t, all, one, t->depth);
+        vclock_unref(t, one);
+        vclock_unref(t, all);
+        all = joined;
+    }
+    free(list);
+    return all;
+}
+
+static void replace_operands(struct vclock_store *t, struct vclock *c, void *to)
+{
+    const struct summary *s = to;
+    struct vclock *a = c->u.lazy.operand[0], *b = c->u.lazy.operand[1];
+    c->u.lazy.operand[0] = vclock_ref(s->all);
+    c->u.lazy.operand[1] = NULL;
+    vclock_unref(t, a);
+    vclock_unref(t, b);
+}
+
+void vclock_condense(struct vclock_store *t)
+{
+    struct summary s = {0};
+    const uint64_t horizon = middle_serial(t);
+    each_lazy(t, horizon, gather_lazy, &s);
+    gather_tree(&s.entries, s.trees, t->depth, 0);
+    if (s.entries.count) {
+        qsort(s.entries.list, s.entries.count, sizeof *s.entries.list, compare_entries);
+        s.all = tree_of_entries(t, &s.entries);
+        each_lazy(t, horizon, replace_operands, &s);
+        if (horizon > t->horizon) t->horizon = horizon;
+    }
+    free(s.entries.list);
+    vclock_unref(t, s.trees);
+    vclock_unref(t, s.all);
 }

@@ -14,7 +14,8 @@
  *     CTA. Trees are immutable and interned: equal trees are one object, so a join of clocks that
  *     share subtrees is cheap;
  *   - a lazy join of two clocks, where a join of two large trees would be slow (many locks). A
- *     query on it is answered by queries on both operands.
+ *     query on it is answered by queries on both operands. What a thread releases then is such a
+ *     join, too, with a few entries of its own.
  *
  *     vclock_join(t, &c, released);                       // c := c joined with released
  *     if (vclock_covers(t, c, cta, thread, warp, epoch, 0)) ...
@@ -40,22 +41,25 @@ struct vclock_entry { /* the events of the part up to `epoch`, inclusive */
 
 enum { VCLOCK_SIZES = 3 };
 struct vclock;
-struct vclock_store {      /* the clocks of a launch */
-    unsigned depth;        /* levels of inner nodes above the leaves */
-    struct vclock **table; /* hash table of all trees, for interning */
-    uint32_t count, cap;   /* of the table; cap: a power of two, or 0 */
-    uint64_t joins;        /* lazy joins so far */
-    uint64_t queries;      /* on lazy joins so far: marks the nodes that a query has visited */
-    bool quick;            /* queries visit few lazy joins: they may answer no instead of yes, */
-    bool cut;              /* and then set this */
+struct vclock_store {       /* the clocks of a launch */
+    uint32_t ctas, threads; /* of the grid; of a CTA */
+    unsigned depth;         /* levels of inner nodes above the leaves */
+    struct vclock **table;  /* hash table of all trees, for interning */
+    uint32_t count, cap;    /* of the table; cap: a power of two, or 0 */
+    uint64_t joins;         /* lazy joins so far */
+    uint32_t queries;       /* on lazy joins so far: marks the nodes that a query has visited */
+    uint64_t horizon;       /* earlier lazy joins have been condensed */
+    bool quick;             /* queries visit few lazy joins: they may answer no instead of yes, */
+    bool cut;               /* and then set this */
     struct vclock **worklist;
     uint32_t worklist_cap;
-    uint64_t live;                      /* clocks that exist; each has about 200 bytes at most */
-    struct vclock *spare[VCLOCK_SIZES]; /* free lists, by size */
+    uint64_t live, bytes;                      /* clocks that exist, and their size */
+    struct vclock *spare[VCLOCK_SIZES];        /* free lists, by size */
     struct vclock_block *blocks[VCLOCK_SIZES]; /* memory for clocks; the first one is in use */
     struct vclock_block *empty[VCLOCK_SIZES];  /* blocks without clocks */
 };
-void vclock_store_begin(struct vclock_store *t, uint32_t ctas); /* of an empty store */
+/* Of an empty store, for a grid of so many CTAs of so many threads each. */
+void vclock_store_begin(struct vclock_store *t, uint32_t ctas, uint32_t threads);
 /* Frees all clocks, whatever their references. */
 void vclock_store_clear(struct vclock_store *t);
 void vclock_store_end(struct vclock_store *t);
@@ -63,13 +67,17 @@ void vclock_store_end(struct vclock_store *t);
 /* A clock of parts of one CTA. `list`: at least one entry, each part once, ascending. */
 struct vclock *vclock_of_cta(struct vclock_store *t, uint32_t cta, const struct vclock_entry *list,
                              uint32_t count);
-/* The clock that a thread of that warp releases: these entries, the first of which is the thread's
- * own, joined with `known` (may be NULL). No two such clocks have the same epoch of one thread. */
+/* The clock that a thread releases: these entries, the first of which is the thread's own, joined
+ * with `known` (may be NULL). No two such clocks have the same epoch of one thread. */
 struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint32_t cta,
-                             uint32_t warp, const struct vclock_entry *list, uint32_t count);
+                             const struct vclock_entry *list, uint32_t count);
 /* *a := *a joined with b. The caller keeps its reference to b. */
 void vclock_join(struct vclock_store *t, struct vclock **a, struct vclock *b);
 struct vclock *vclock_ref(struct vclock *c);
+/* Frees memory: lazy joins of the earlier half get one operand in common, a tree of all that any of
+ * them says. Then vclock_covers() may be true where it was false, for what had been released
+ * somewhere before the clock asked about was made; it is false nowhere where it was true. */
+void vclock_condense(struct vclock_store *t);
 void vclock_unref_one(struct vclock_store *t, struct vclock *c); /* not NULL */
 static inline void vclock_unref(struct vclock_store *t, struct vclock *c)
 {

@@ -542,15 +542,34 @@ Test(race, atomicity_wants_one_way)
 
 /* ---- limits ------------------------------------------------------------------------------------------- */
 
-/* Every thread passes a value on by a flag; at the end all CTAs write one word. The first finding's text. */
-static size_t find_within(const struct race_limits *limits, char *first, size_t size)
+/* Every thread passes a value on by a flag; at the end all CTAs write one word. */
+static const char writes_one_word[] = ".reg .b64 %d<3>; .reg .b32 %r<5>;\n"
+                                      "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x;\n"
+                                      "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1;\n"
+                                      "atom.acq_rel.gpu.global.add.u32 %r2, [%d2+64], 1;\n"
+                                      "bar.sync 0; st.global.u32 [%d1], %r2;";
+
+/* Every thread writes two words under the locks of both. */
+#define TAKES_TWO_LOCKS                                                                                  \
+    ".reg .b64 %d<4>; .reg .b32 %r<8>; .reg .pred %q;\n"                                                 \
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r1, 64, %r2;\n" \
+    "rem.u32 %r4, %r3, 7; mul.wide.u32 %d2, %r4, 4; add.u64 %d2, %d2, %d1;\n"                            \
+    "rem.u32 %r4, %r3, 9; mul.wide.u32 %d3, %r4, 4; add.u64 %d3, %d3, %d1;\n"                            \
+    "mov.u32 %r5, 0;\n"                                                                                  \
+    "again: atom.global.cas.b32 %r6, [%d2], 0, 1; setp.ne.u32 %q, %r6, 0; @%q bra next;\n"               \
+    "atom.global.cas.b32 %r6, [%d3+28], 0, 1; setp.ne.u32 %q, %r6, 0; @%q bra back;\n"                   \
+    "membar.gl;\n"                                                                                       \
+    "ld.global.u32 %r7, [%d2+64]; add.u32 %r7, %r7, 1; st.global.u32 [%d2+64], %r7;\n"                   \
+    "ld.global.u32 %r7, [%d3+92]; add.u32 %r7, %r7, 1; st.global.u32 [%d3+92], %r7;\n"                   \
+    "membar.gl; mov.u32 %r5, 1; atom.global.exch.b32 %r6, [%d3+28], 0;\n"                                \
+    "back: atom.global.exch.b32 %r6, [%d2], 0;\n"                                                        \
+    "next: setp.eq.u32 %q, %r5, 0; @%q bra again;\n"
+
+/* Runs a kernel with CTAs of 64 threads. The number of findings, and the first one's text. */
+static size_t find_within(const char *body, uint32_t ctas, const struct race_limits *limits,
+                          char *first, size_t size)
 {
-    const char *text = emu_ptx(".param .u64 p",
-                               ".reg .b64 %d<3>; .reg .b32 %r<5>;\n"
-                               "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x;\n"
-                               "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1;\n"
-                               "atom.acq_rel.gpu.global.add.u32 %r2, [%d2+64], 1;\n"
-                               "bar.sync 0; st.global.u32 [%d1], %r2;");
+    const char *text = emu_ptx(".param .u64 p", body);
     struct arena *arena = arena_new();
     struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
     struct diags diags = {.arena = arena, .source = &source};
@@ -564,7 +583,7 @@ static size_t find_within(const struct race_limits *limits, char *first, size_t 
     struct race *r = race_new();
     if (limits) race_limit(r, *limits);
     const struct emu_observer *list[] = {race_observer(r)};
-    const struct emu_launch l = {.grid = {4, 1, 1},
+    const struct emu_launch l = {.grid = {ctas, 1, 1},
                                  .block = {64, 1, 1},
                                  .params = &at,
                                  .params_size = 8,
@@ -587,12 +606,31 @@ static size_t find_within(const struct race_limits *limits, char *first, size_t 
 Test(race, gives_up_aloud)
 {
     char text[512];
-    cr_expect_eq(find_within(NULL, text, sizeof text), 1);
+    cr_expect_eq(find_within(writes_one_word, 4, NULL, text, sizeof text), 1);
     cr_expect(strstr(text, "two unordered accesses"), "%s", text);
-    cr_expect_eq(find_within(&(struct race_limits){1, UINT64_MAX}, text, sizeof text), 1);
+    cr_expect_eq(
+        find_within(writes_one_word, 4, &(struct race_limits){1, UINT64_MAX}, text, sizeof text),
+        1);
     cr_expect(strstr(text, "stopped after 1 events of this launch"), "%s", text);
-    cr_expect_eq(find_within(&(struct race_limits){UINT32_MAX, 3}, text, sizeof text), 1);
+    cr_expect_eq(
+        find_within(writes_one_word, 4, &(struct race_limits){UINT32_MAX, 3}, text, sizeof text),
+        1);
     cr_expect(strstr(text, "stopped after "), "%s", text);
+}
+
+/* 16,384 critical sections make a clock each, of 64 bytes; a fifth of that must do. */
+Test(race, contended_locks_take_bounded_memory)
+{
+    const struct race_limits little = {UINT32_MAX, 200 << 10};
+    char text[512];
+    cr_expect_eq(find_within(TAKES_TWO_LOCKS, 256, NULL, text, sizeof text), 0, "%s", text);
+    cr_expect_eq(find_within(TAKES_TWO_LOCKS, 256, &little, text, sizeof text), 0, "%s", text);
+    /* The last CTAs write one word after they have given the locks back. */
+    const char *late = TAKES_TWO_LOCKS
+        "setp.lt.u32 %q, %r1, 250; @%q bra end; st.global.u32 [%d1+192], %r1; end:";
+    cr_expect_eq(find_within(late, 256, NULL, text, sizeof text), 1, "%s", text);
+    cr_expect_eq(find_within(late, 256, &little, text, sizeof text), 1, "%s", text);
+    cr_expect(strstr(text, "two unordered accesses"), "%s", text);
 }
 
 /* ---- the labelled kernels ---------------------------------------------------------------------------- */

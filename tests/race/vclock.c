@@ -32,8 +32,7 @@ static void release(struct vclock_store *t, uint32_t thread, struct party *lock,
 {
     struct party published = threads[thread];
     const struct vclock_entry own = {thread % EACH, epoch};
-    published.clock = vclock_extend(t, threads[thread].clock, thread / EACH, thread % EACH / 32,
-                                    &own, 1);
+    published.clock = vclock_extend(t, threads[thread].clock, thread / EACH, &own, 1);
     if (published.plain.of[thread] < epoch) published.plain.of[thread] = epoch;
     if (!passes_on) {
         vclock_unref(t, lock->clock);
@@ -51,15 +50,20 @@ static void drop_all(struct vclock_store *t)
     memset(locks, 0, sizeof locks);
 }
 
+enum { OFTEN = 100 };
+
 /* Threads acquire one or two locks and release them. With few threads clocks stay small. Every other
- * query is quick. Returns how many of these were cut. */
-static uint32_t play(uint64_t seed, uint32_t active, uint32_t lock_count)
+ * query is quick. Returns how many of these were cut. `condensed` (or NULL): the clocks
+ * are condensed all OFTEN steps, and the bytes are added that this frees; then threads may count as knowing more, but not
+ * what nobody has released. */
+static uint32_t play(uint64_t seed, uint32_t active, uint32_t lock_count, uint64_t *condensed)
 {
+    const bool condenses = condensed;
     struct vclock_store t = {0};
     uint64_t r = seed;
     uint32_t now[THREADS], wrong = 0, cuts = 0;
     for (uint32_t i = 0; i < THREADS; i++) now[i] = 1;
-    vclock_store_begin(&t, CTAS);
+    vclock_store_begin(&t, CTAS, EACH);
     for (uint32_t step = 0; step < STEPS; step++) {
         const uint32_t thread = rng_below(&r, active) * (THREADS / active);
         struct party *const both[] = {&locks[rng_below(&r, lock_count)],
@@ -75,14 +79,22 @@ static uint32_t play(uint64_t seed, uint32_t active, uint32_t lock_count)
             t.cut = false;
             const bool covers = vclock_covers(&t, threads[thread].clock, of / EACH, of % EACH,
                                               of % EACH / 32, epoch, done_at[of][epoch]);
-            wrong += t.cut ? covers : covers != knows; /* a search that is cut finds nothing */
+            /* A search that is cut finds nothing. */
+            wrong += t.cut ? covers : condenses ? knows && !covers : covers != knows;
             cuts += t.cut;
             t.quick = false;
+            wrong += vclock_covers(&t, threads[thread].clock, of / EACH, of % EACH, of % EACH / 32,
+                                   now[of], t.joins);
         }
         done_at[thread][now[thread]] = t.joins;
         for (uint32_t i = 0; i <= step % 2; i++)
             release(&t, thread, both[i], now[thread], rng_below(&r, 3) == 0);
         now[thread]++;
+        const uint64_t size = t.bytes;
+        if (!condenses || step % OFTEN) continue;
+        vclock_condense(&t);
+        cr_expect_leq(t.bytes, size + (size >> 2)); /* the tree may be larger than few clocks are */
+        if (t.bytes < size) *condensed += size - t.bytes;
     }
     cr_expect_eq(wrong, 0, "seed %u, %u threads, %u locks: %u wrong", (unsigned)seed, active,
                  lock_count, wrong);
@@ -96,10 +108,21 @@ Test(vclock, threads_know_what_they_learned_and_no_more)
 {
     uint32_t cuts = 0;
     for (uint64_t seed = 1; seed <= 4; seed++) {
-        cuts += play(seed, THREADS, LOCKS);
-        cuts += play(seed, THREADS, 1);
-        cuts += play(seed, 100, LOCKS);
-        cuts += play(seed, 16, 3);
+        cuts += play(seed, THREADS, LOCKS, NULL);
+        cuts += play(seed, THREADS, 1, NULL);
+        cuts += play(seed, 100, LOCKS, NULL);
+        cuts += play(seed, 16, 3, NULL);
     }
     cr_expect_gt(cuts, 0, "no quick search was cut");
+}
+
+Test(vclock, condensed_clocks_forget_nothing_that_is_known)
+{
+    uint64_t condensed = 0;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        play(seed, THREADS, LOCKS, &condensed);
+        play(seed, THREADS, 1, &condensed);
+        play(seed, 100, LOCKS, &condensed);
+    }
+    cr_expect_gt(condensed, 1000000, "%u bytes were freed", (unsigned)condensed);
 }
