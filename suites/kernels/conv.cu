@@ -28,6 +28,26 @@ extern "C" __global__ void conv_gradient(unsigned channels, unsigned pixels, con
 // reduction a weight at the end of each.
 enum { REGION_K = 32, REGION_C = 64, DEPTH = 14 };
 
+// Reads what a region needs of DEPTH pixels from p on: a has them of its filters' errors, b of its columns' inputs. b's
+// rows are longer than REGION_C, against bank conflicts.
+template <unsigned row_of_b>
+__device__ void read_tile(unsigned t, unsigned k0, unsigned c0, unsigned p, unsigned pixels, unsigned side, unsigned taps,
+                          const float *error, const float *in, float (*a)[REGION_K], float (*b)[row_of_b])
+{
+    for (unsigned i = t; i < DEPTH * REGION_K; i += 256)
+        a[i % DEPTH][i / DEPTH] = error[(k0 + i / DEPTH) * pixels + p + i % DEPTH];
+    for (unsigned i = t; i < DEPTH * REGION_C; i += 256) {
+        unsigned column = c0 + i / DEPTH, q = p + i % DEPTH;
+        unsigned channel = column, row = q / side, at = q % side;
+        if (taps == 9) { // wraps below 0: then it is not below side either
+            channel = column / 9;
+            row += column % 9 / 3 - 1;
+            at += column % 3 - 1;
+        }
+        b[i % DEPTH][i / DEPTH] = row < side && at < side ? in[channel * pixels + row * side + at] : 0;
+    }
+}
+
 extern "C" __global__ void conv_filter(unsigned filters, unsigned channels, unsigned side, unsigned taps,
                                        unsigned images, unsigned sections, unsigned chunk,
                                        const float *in, const float *error, float *gradient)
@@ -43,19 +63,7 @@ extern "C" __global__ void conv_filter(unsigned filters, unsigned channels, unsi
         unsigned k0 = region / (columns / REGION_C) * REGION_K, c0 = region % (columns / REGION_C) * REGION_C;
         float sum[2][4] = {};
         for (unsigned p = from; p < from + chunk; p += DEPTH) {
-            for (unsigned i = t; i < DEPTH * REGION_K; i += 256)
-                a[i % DEPTH][i / DEPTH] = error[(k0 + i / DEPTH) * pixels + p + i % DEPTH];
-            for (unsigned i = t; i < DEPTH * REGION_C; i += 256) {
-                unsigned column = c0 + i / DEPTH, q = p + i % DEPTH;
-                unsigned channel = column, row = q / side, at = q % side;
-                if (taps == 9) { // wraps below 0: then it is not below side either
-                    channel = column / 9;
-                    row += column % 9 / 3 - 1;
-                    at += column % 3 - 1;
-                }
-                b[i % DEPTH][i / DEPTH] =
-                    row < side && at < side ? in[channel * pixels + row * side + at] : 0;
-            }
+            read_tile(t, k0, c0, p, pixels, side, taps, error, in, a, b);
             __syncthreads();
 #pragma unroll
             for (unsigned i = 0; i < DEPTH; i++)
@@ -95,19 +103,7 @@ extern "C" __global__ void conv_layer(unsigned filters, unsigned channels, unsig
         const float *e = error + from / pixels * filters * pixels, *d = in + from / pixels * channels * pixels;
         for (unsigned done = 0; done < many; done += DEPTH, p += DEPTH) { // a row has DEPTH pixels or a multiple of it
             if (p == pixels) p = 0, e += filters * pixels, d += channels * pixels;
-            for (unsigned i = t; i < DEPTH * REGION_K; i += 256)
-                a1[i % DEPTH][i / DEPTH] = e[(k0 + i / DEPTH) * pixels + p + i % DEPTH];
-            for (unsigned i = t; i < DEPTH * REGION_C; i += 256) {
-                unsigned column = c0 + i / DEPTH, q = p + i % DEPTH;
-                unsigned channel = column, row = q / side, at = q % side;
-                if (taps == 9) { // wraps below 0: then it is not below side either
-                    channel = column / 9;
-                    row += column % 9 / 3 - 1;
-                    at += column % 3 - 1;
-                }
-                b1[i % DEPTH][i / DEPTH] =
-                    row < side && at < side ? d[channel * pixels + row * side + at] : 0;
-            }
+            read_tile(t, k0, c0, p, pixels, side, taps, e, d, a1, b1);
             __syncthreads();
 #pragma unroll
             for (unsigned i = 0; i < DEPTH; i++) {
