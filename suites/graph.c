@@ -135,6 +135,20 @@ struct graph *graph_rmat(unsigned scale, uint32_t edges, uint64_t seed)
     return generate(UINT32_C(1) << scale, edges, seed, false, rmat_edge);
 }
 
+/* Ranks u^2 and u^3 of a uniform u, scattered over the nodes by two primes. */
+static void web_edge(struct suite_random *r, uint32_t nodes, uint32_t *from, uint32_t *to)
+{
+    const double u = (double)suite_random_float(r), v = (double)suite_random_float(r);
+    const uint64_t out = (uint64_t)(nodes * u * u), in = (uint64_t)(nodes * v * v * v);
+    *from = (uint32_t)((out * 2147483647 + nodes / 2) % nodes);
+    *to = (uint32_t)((in * 1000003 + nodes / 3) % nodes);
+}
+
+struct graph *graph_web(uint32_t nodes, uint32_t edges, uint64_t seed)
+{
+    return generate(nodes, edges, seed, false, web_edge);
+}
+
 static void free_graph(void *g)
 {
     graph_free(g);

@@ -41,6 +41,9 @@ struct graph *graph_uniform(uint32_t nodes, uint32_t edges, uint64_t seed);
 struct graph *graph_undirected(uint32_t nodes, uint32_t edges, uint64_t seed);
 /* 2^scale nodes; few have most of the edges (R-MAT: 57, 19, 19 and 5 per cent). */
 struct graph *graph_rmat(unsigned scale, uint32_t edges, uint64_t seed);
+/* Pages with links: r nodes have more edges out of them than one with edges / 2 / sqrt(nodes * r), and r have more edges
+ * into them than one with edges / 3 / cbrt(nodes * r * r). */
+struct graph *graph_web(uint32_t nodes, uint32_t edges, uint64_t seed);
 
 /* For workloads: the file that the run names, else R-MAT with about `edges` edges, 2^small_scale nodes
  * for a small run and 2^(small_scale + 4) for others. Freed when the run ends. */

@@ -78,27 +78,48 @@ static void free_graph(void *g)
 }
 
 /* The graphs of DAB's table II. They are not shipped: these have the same numbers of nodes and edges, and are
- * generated. `near` of 1000 edges go to one of the next nodes, the others anywhere: the more do, the more levels a search
- * has. Its numbers were chosen so that atomics per instruction come near those of the table, where uniform graphs do not. */
+ * generated. `near` of 1000 edges go to one of the next `reach` nodes, the others anywhere: the more do, the more levels a
+ * search has. These numbers were chosen so that atomics per instruction come near those of the table, where uniform graphs do not.
+ * Products that are bought together (amazon0302) are neighbours in both directions. */
 static const struct paper_graph {
-    uint32_t nodes, edges, near;
+    uint32_t nodes, edges, near, reach;
     uint32_t sources; /* that betweenness is computed from: nodes 0, 1, 2... */
+    bool back;        /* half of the near edges go to one of the nodes before */
+    bool web;         /* graph_web() with a site, see make_site() */
 } paper_graphs[] = {
-    {1024, 131072, 0, 4},    {2048, 1048576, 0, 2},     {10617, 72176, 996, 2},
-    {13356, 120238, 999, 2}, {262111, 1234877, 999, 1}, {299067, 1955352, 0, 1},
+    {1024, 131072, 0, 0, 4, false, false},      {2048, 1048576, 0, 0, 2, false, false},
+    {10617, 72176, 996, 64, 2, false, false},   {13356, 120238, 999, 64, 2, false, false},
+    {262111, 1234877, 999, 32, 1, true, false}, {325557, 3216152, 0, 0, 1, false, true},
+    {299067, 1955352, 0, 0, 1, false, false},
 };
+
+/* Of the crawl cnr-2000 nodes 0 to 4 reach only 311 nodes, in nine levels. So the first nodes link to each other alone:
+ * each to two others, which make a tree of nine levels, and to nodes before it. */
+static void make_site(struct graph *g, struct suite_random *r)
+{
+    enum { SITE = 311, CHILDREN = 2 };
+    for (uint32_t v = 0; v < SITE && v < g->nodes; v++)
+        for (uint32_t i = 0; i < g->row[v + 1] - g->row[v]; i++) {
+            const uint32_t child = CHILDREN * v + 1 + i;
+            g->column[g->row[v] + i] = i < CHILDREN && child < SITE ? child
+                                                                    : suite_random_below(r, v + 1);
+        }
+}
 
 static struct graph *paper_graph(struct suite_context *ctx, const struct paper_graph *p)
 {
-    enum { NEXT = 64 };
     struct suite_random r = suite_random(ctx->seed + 1);
-    struct graph *g = graph_uniform(p->nodes, p->edges, ctx->seed);
+    struct graph *g = (p->web ? graph_web : graph_uniform)(p->nodes, p->edges, ctx->seed);
     if (!g) suite_fail(ctx, "out of memory");
     suite_at_end(ctx, free_graph, g);
     for (uint32_t v = 0; v < g->nodes && p->near; v++)
         for (size_t i = g->row[v]; i < g->row[v + 1]; i++)
-            if (suite_random_below(&r, 1000) < p->near)
-                g->column[i] = (v + 1 + suite_random_below(&r, NEXT)) % g->nodes;
+            if (suite_random_below(&r, 1000) < p->near) {
+                const uint32_t way = 1 + suite_random_below(&r, p->reach);
+                const bool back = p->back && i % 2;
+                g->column[i] = (v + (back ? g->nodes - way : way)) % g->nodes;
+            }
+    if (p->web) make_site(g, &r);
     return g;
 }
 
@@ -109,7 +130,7 @@ static struct graph *graph_of_paper(struct suite_context *ctx, size_t which)
 
 void suite_run_pagerank(struct suite_context *ctx)
 {
-    enum { COAUTHORS = 5 };
+    enum { COAUTHORS = 6 };
     /* the named input: the graph of DAB's table II */
     struct device_graph d = suite_has_input(ctx) ? upload(ctx, graph_of_paper(ctx, COAUTHORS))
                                                  : start(ctx, 8);

@@ -66,6 +66,7 @@ Test(suites, named_inputs_pass, .timeout = 300)
                  {"betweenness", "1k"},
                  {"betweenness", "fa"},
                  {"betweenness", "fol"},
+                 {"betweenness", "cnr"},
                  {"conv_filter", "cnv2_3"},
                  {"conv_filter", "cnv3_1"},
                  {"conv_filter", "cnv4_2"},

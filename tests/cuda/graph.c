@@ -3,6 +3,7 @@
 #include "suites/graph.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -259,4 +260,34 @@ Test(graph, generators_depend_on_the_seed_alone)
     graph_free(c);
     graph_free(u);
     graph_free(w);
+}
+
+static int falling(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* The r-th most edges out of a node and into one, as graph.h has them: integrals of the density of ranks u^2 and u^3, a
+ * tenth at most from them at ranks where chance is small. */
+Test(graph, pages_have_degrees_by_powers_of_their_rank)
+{
+    enum { NODES = 50000, EDGES = 500000 };
+    struct graph *g = graph_web(NODES, EDGES, 3);
+    uint32_t *out = calloc(NODES, sizeof *out), *in = calloc(NODES, sizeof *in);
+    cr_expect(g->nodes == NODES && g->edges == EDGES && g->row[NODES] == EDGES);
+    for (uint32_t v = 0; v < NODES; v++) out[v] = g->row[v + 1] - g->row[v];
+    for (uint32_t i = 0; i < EDGES; i++) in[g->column[i]]++;
+    qsort(out, NODES, sizeof *out, falling);
+    qsort(in, NODES, sizeof *in, falling);
+    for (uint32_t rank = 20; rank <= 500; rank *= 5) {
+        const double is_out = out[rank], is_in = in[rank];
+        const double r = rank + 0.5;
+        cr_expect(fabs(is_out / (EDGES / 2.0 / sqrt(NODES * r)) - 1) < 0.1, "%u: %g", rank, is_out);
+        cr_expect(fabs(is_in / (EDGES / 3.0 / cbrt(NODES * r * r)) - 1) < 0.1, "%u: %g", rank,
+                  is_in);
+    }
+    free(out);
+    free(in);
+    graph_free(g);
 }
