@@ -99,8 +99,10 @@ static void host_write_back(struct cloth *c)
         }
 }
 
-static void run(struct suite_context *ctx, const char *const kernels[3])
+/* integrate, solve, solve with plain accesses, write back */
+static void run(struct suite_context *ctx, const char *const kernels[4])
 {
+    const char *const solve = kernels[suite_has_input(ctx) ? 2 : 1];
     struct cloth c = make(ctx);
     const size_t bytes = c.particles * sizeof(float), ends = c.springs * sizeof(uint32_t);
     CUdeviceptr at[3], old[3], move[3], fixed = suite_upload(ctx, c.fixed, bytes);
@@ -117,9 +119,9 @@ static void run(struct suite_context *ctx, const char *const kernels[3])
     for (size_t step = suite_pick(ctx, 2, 8, 20); step > 0; step--) {
         suite_launch(ctx, suite_kernel(ctx, kernels[0]), of_particles, suite_1d(BLOCK), 0,
                      &c.particles, &fixed, &at[0], &at[1], &at[2], &old[0], &old[1], &old[2]);
-        suite_launch(ctx, suite_kernel(ctx, kernels[1]), of_springs, suite_1d(BLOCK), 0, &c.springs,
-                     &a, &b, &rest, &at[0], &at[1], &at[2], &locks, &move[0], &move[1], &move[2]);
-        suite_launch(ctx, suite_kernel(ctx, kernels[2]), of_particles, suite_1d(BLOCK), 0,
+        suite_launch(ctx, suite_kernel(ctx, solve), of_springs, suite_1d(BLOCK), 0, &c.springs, &a,
+                     &b, &rest, &at[0], &at[1], &at[2], &locks, &move[0], &move[1], &move[2]);
+        suite_launch(ctx, suite_kernel(ctx, kernels[3]), of_particles, suite_1d(BLOCK), 0,
                      &c.particles, &fixed, &move[0], &move[1], &move[2], &at[0], &at[1], &at[2]);
         host_integrate(&c);
         host_solve(&c);
@@ -135,13 +137,14 @@ static void run(struct suite_context *ctx, const char *const kernels[3])
 
 void suite_run_cloth(struct suite_context *ctx)
 {
-    static const char *const kernels[3] = {"cloth_integrate", "cloth_solve", "cloth_write_back"};
+    static const char *const kernels[4] = {"cloth_integrate", "cloth_solve", "cloth_solve_plain",
+                                           "cloth_write_back"};
     run(ctx, kernels);
 }
 
 void suite_run_cloth_opt(struct suite_context *ctx)
 {
-    static const char *const kernels[3] = {"cloth_integrate_opt", "cloth_solve_opt",
-                                           "cloth_write_back_opt"};
+    static const char *const kernels[4] = {"cloth_integrate_opt", "cloth_solve_opt",
+                                           "cloth_solve_opt_plain", "cloth_write_back_opt"};
     run(ctx, kernels);
 }

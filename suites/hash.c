@@ -47,7 +47,8 @@ void suite_run_hash_chain(struct suite_context *ctx)
     CUdeviceptr dh = suite_alloc(ctx, buckets * sizeof *heads), dn = suite_alloc(ctx, bytes);
     suite_check(ctx, cuMemsetD32(dh, NONE, buckets));
     suite_check(ctx, cuMemsetD32(dn, UNUSED, n));
-    suite_launch(ctx, suite_kernel(ctx, "hash_chain"), suite_1d((unsigned)suite_blocks(n, 128)),
+    const char *const kernel = suite_has_input(ctx) ? "hash_chain_plain" : "hash_chain";
+    suite_launch(ctx, suite_kernel(ctx, kernel), suite_1d((unsigned)suite_blocks(n, 128)),
                  suite_1d(128), 0, &n, &dk, &buckets, &dl, &dh, &dn);
     suite_read(ctx, heads, dh, buckets * sizeof *heads);
     suite_read(ctx, locks, dl, buckets * sizeof *locks);

@@ -29,3 +29,33 @@ extern "C" __global__ void bank(unsigned n, const transfer *transfers, unsigned 
         asm volatile("" : "+r"(todo));
     }
 }
+
+#include "lock.h"
+
+// The same as published for GPUs with transactional memory (Fung et al., MICRO 2011): an account's lock lies beside its
+// balance, each of a fixed number of threads makes transfers one after another, and balances are accessed plainly.
+struct account {
+    unsigned lock;
+    int balance;
+};
+
+extern "C" __global__ void bank_published(unsigned n, const transfer *transfers, account *accounts)
+{
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        const transfer t = transfers[i];
+        account *low = &accounts[min(t.from, t.to)], *high = &accounts[max(t.from, t.to)];
+        unsigned todo = 1;
+        while (todo) {
+            if (lock_try(&low->lock)) {
+                if (lock_try(&high->lock)) {
+                    accounts[t.from].balance -= t.amount;
+                    accounts[t.to].balance += t.amount;
+                    lock_give_back(&high->lock);
+                    todo = 0;
+                }
+                lock_give_back(&low->lock);
+            }
+            asm volatile("" : "+r"(todo));
+        }
+    }
+}

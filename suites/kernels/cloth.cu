@@ -5,6 +5,8 @@
 //
 // A thread has EACH particles or springs. In CL they lie beside each other, so the lanes of a warp access memory EACH
 // elements apart; in CLopt (the kernels with _opt) lanes lie beside each other.
+#include "lock.h"
+
 enum { EACH = 8, UNIT = 65536 };
 
 template <bool opt> __device__ unsigned element(unsigned k)
@@ -58,7 +60,31 @@ __device__ void add_to_both(unsigned a, unsigned b, int dx, int dy, int dz, unsi
     }
 }
 
-template <bool opt>
+// The same with plain accesses to the sums: the locks alone order them, so that a warp has no fences.
+__device__ void add_to_both_plain(unsigned a, unsigned b, int dx, int dy, int dz, unsigned *locks, int *move_x,
+                                  int *move_y, int *move_z)
+{
+    const unsigned low = min(a, b), high = max(a, b);
+    unsigned todo = 1;
+    while (todo) {
+        if (lock_try(&locks[low])) {
+            if (lock_try(&locks[high])) {
+                move_x[a] += dx;
+                move_y[a] += dy;
+                move_z[a] += dz;
+                move_x[b] -= dx;
+                move_y[b] -= dy;
+                move_z[b] -= dz;
+                lock_give_back(&locks[high]);
+                todo = 0;
+            }
+            lock_give_back(&locks[low]);
+        }
+        asm volatile("" : "+r"(todo));
+    }
+}
+
+template <bool opt, bool plain>
 __device__ void solve(unsigned springs, const unsigned *ends_a, const unsigned *ends_b, const float *rest, const float *x,
                       const float *y, const float *z, unsigned *locks, int *move_x, int *move_y, int *move_z)
 {
@@ -69,8 +95,11 @@ __device__ void solve(unsigned springs, const unsigned *ends_a, const unsigned *
         const float dx = x[b] - x[a], dy = y[b] - y[a], dz = z[b] - z[a];
         const float length = sqrtf(dx * dx + dy * dy + dz * dz);
         const float share = 0.5f * UNIT * (length - rest[i]) / length;
-        add_to_both(a, b, __float2int_rn(dx * share), __float2int_rn(dy * share), __float2int_rn(dz * share), locks,
-                    move_x, move_y, move_z);
+        const int x_way = __float2int_rn(dx * share), y_way = __float2int_rn(dy * share), z_way = __float2int_rn(dz * share);
+        if (plain)
+            add_to_both_plain(a, b, x_way, y_way, z_way, locks, move_x, move_y, move_z);
+        else
+            add_to_both(a, b, x_way, y_way, z_way, locks, move_x, move_y, move_z);
     }
 }
 
@@ -91,22 +120,26 @@ __device__ void write_back(unsigned n, const unsigned *fixed, int *move_x, int *
     }
 }
 
+#define SOLVE(suffix, opt, plain)                                                                                         \
+    extern "C" __global__ void cloth_solve##suffix(unsigned springs, const unsigned *ends_a, const unsigned *ends_b,     \
+                                                   const float *rest, const float *x, const float *y, const float *z,    \
+                                                   unsigned *locks, int *move_x, int *move_y, int *move_z)               \
+    {                                                                                                                     \
+        solve<opt, plain>(springs, ends_a, ends_b, rest, x, y, z, locks, move_x, move_y, move_z);                         \
+    }
 #define KERNELS(suffix, opt)                                                                                              \
     extern "C" __global__ void cloth_integrate##suffix(unsigned n, const unsigned *fixed, float *x, float *y, float *z,  \
                                                        float *old_x, float *old_y, float *old_z)                         \
     {                                                                                                                     \
         integrate<opt>(n, fixed, x, y, z, old_x, old_y, old_z);                                                           \
     }                                                                                                                     \
-    extern "C" __global__ void cloth_solve##suffix(unsigned springs, const unsigned *ends_a, const unsigned *ends_b,     \
-                                                   const float *rest, const float *x, const float *y, const float *z,    \
-                                                   unsigned *locks, int *move_x, int *move_y, int *move_z)               \
-    {                                                                                                                     \
-        solve<opt>(springs, ends_a, ends_b, rest, x, y, z, locks, move_x, move_y, move_z);                                \
-    }                                                                                                                     \
     extern "C" __global__ void cloth_write_back##suffix(unsigned n, const unsigned *fixed, int *move_x, int *move_y,     \
                                                         int *move_z, float *x, float *y, float *z)                       \
     {                                                                                                                     \
         write_back<opt>(n, fixed, move_x, move_y, move_z, x, y, z);                                                       \
-    }
+    }                                                                                                                     \
+    SOLVE(suffix, opt, false)
 KERNELS(, false)
 KERNELS(_opt, true)
+SOLVE(_plain, false, true)
+SOLVE(_opt_plain, true, true)

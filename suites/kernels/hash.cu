@@ -52,3 +52,28 @@ extern "C" __global__ void hash_probe(unsigned n, const unsigned *keys, unsigned
     }
     atomicAdd(&counts[at], 1);
 }
+
+#include "lock.h"
+
+// hash_chain with plain accesses: the lock alone orders them, so that a warp has no fences.
+extern "C" __global__ void hash_chain_plain(unsigned n, const unsigned *keys, unsigned buckets,
+                                            unsigned *locks, unsigned *heads, unsigned *next)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    unsigned key = keys[i], b = mix(key) % buckets;
+    unsigned todo = 1;
+    while (todo) {
+        if (lock_try(&locks[b])) {
+            unsigned at = heads[b];
+            while (at != ~0u && keys[at] != key) at = next[at];
+            if (at == ~0u) {
+                next[i] = heads[b];
+                heads[b] = i;
+            }
+            lock_give_back(&locks[b]);
+            todo = 0;
+        }
+        asm volatile("" : "+r"(todo));
+    }
+}

@@ -1,6 +1,7 @@
 /* Every workload passes, in small; and what a workload reports when it does not. */
 #define _GNU_SOURCE
 #include "cuda/device.h"
+#include "determinism/orders.h"
 #include "suites/suite.h"
 #include "tests/support/support.h"
 
@@ -67,6 +68,10 @@ Test(suites, named_inputs_pass, .timeout = 300)
                  {"betweenness", "fa"},
                  {"betweenness", "fol"},
                  {"betweenness", "cnr"},
+                 {"bank", "published"},
+                 {"cloth", "plain"},
+                 {"cloth_opt", "plain"},
+                 {"hash_chain", "plain"},
                  {"conv_filter", "cnv2_3"},
                  {"conv_filter", "cnv3_1"},
                  {"conv_filter", "cnv4_2"},
@@ -130,6 +135,26 @@ Test(suites, numbers_choose_the_graph)
     cr_expect_neq(one, digest_of("bfs_sparse", "edges=40000:graph=2"));
     cr_expect_neq(one, digest_of("bfs_sparse", "edges=40001:graph=1"));
     cr_expect_eq(digest_of("bfs_sparse", "graph=1"), digest_of("bfs_sparse", "edges=42000"));
+}
+
+/* Locks by acquire and release protect plain accesses also where stores are late and loads stale. */
+Test(suites, plain_accesses_under_locks_pass_in_random_orders, .timeout = 300)
+{
+    static const char *const cases[][2] = {{"hash_chain", "plain"}, {"cloth_opt", "plain"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint64_t seed = 1; seed <= 2; seed++) {
+            const struct suite_workload *w = suite_find(cases[i][0]);
+            char *why = NULL;
+            struct orders *order = orders_new("random", seed, &why);
+            struct suite_options o = {.seed = 1};
+            cr_assert(order && suite_input_read(w, cases[i][1], &o));
+            cuda_device_configure(
+                &(struct emu_config){.threads = 1, .timeout = 120, .order = orders_get(order)});
+            const struct suite_result r = suite_run(w, &o);
+            cuda_device_reset();
+            orders_free(order);
+            cr_expect(r.passed, "%s, seed %d: %s", w->name, (int)seed, r.message);
+        }
 }
 
 Test(suites, every_workload_passes_with_independent_threads, .timeout = 300)
@@ -287,6 +312,12 @@ Test(suites, a_wrong_bit_is_noticed, .timeout = 300)
                 suite_find(*name), &(struct suite_options){.size = SUITE_SMALL, .seed = 1});
             cr_expect(!r.passed && r.error == CUDA_SUCCESS, "%s", *name);
         }
+    struct suite_options published = {.seed = 1};
+    size_t byte = 0;
+    cr_assert(suite_input_read(suite_find("bank"), "published", &published));
+    cuda_device_configure(&(struct emu_config){.threads = 1});
+    cuda_device_watch(&(struct cuda_watch){.self = &byte, .after = spoil});
+    cr_expect(!suite_run(suite_find("bank"), &published).passed);
     cuda_device_watch(NULL);
 }
 
