@@ -49,7 +49,7 @@ enum reproduce_kind {
 
 struct reproduce_claim {
     const char *name, *says,
-        *why; /* says: the paper's words; why: the cause of a difference; "": none is known */
+        *why; /* says: the paper's words; why: the cause of a difference (reproduce_text_take); "": none is known */
     const char *paper;  /* its number, as written: "2.05", "2..4", "<1.03", ">0.5" */
     double least, most; /* of a range or bound, else equal; -INFINITY, INFINITY: no bound */
     double tolerance;   /* relative, of overhead, gain or count */
@@ -148,6 +148,10 @@ bool reproduce_formula_check(const struct reproduce_item *i, struct piece formul
 /* Its value; NAN if a run failed. `seed`: the index of the seed that stands for all of an order, or REPRODUCE_MEDIAN. */
 double reproduce_formula(const struct reproduce *r, const struct reproduce_item *i,
                          struct piece formula, uint32_t target, uint32_t seed);
+
+/* Texts and causes may have formulas in braces: "without them it is {mean[others](...)}". Takes what stands before the next
+ * one, and the formula, which is empty behind the last; `text` then is what stands behind both. */
+void reproduce_text_take(const char **text, struct piece *before, struct piece *formula);
 
 /* ---- verdicts ------------------------------------------------------------------------------------ */
 

@@ -339,3 +339,13 @@ double reproduce_formula(const struct reproduce *r, const struct reproduce_item 
     const double x = sum_of(&f);
     return isfinite(x) ? x : NAN;
 }
+
+void reproduce_text_take(const char **text, struct piece *before, struct piece *formula)
+{
+    const char *open = strchr(*text, '{'), *close = open ? strchr(open, '}') : NULL;
+    const char *end = close ? open : *text + strlen(*text);
+    *before = (struct piece){.text = *text, .length = (uint32_t)(end - *text)};
+    *formula = (struct piece){.text = end};
+    if (close) *formula = (struct piece){.text = open + 1, .length = (uint32_t)(close - open - 1)};
+    *text = close ? close + 1 : end;
+}

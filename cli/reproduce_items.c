@@ -195,6 +195,19 @@ static bool read_kind(struct diags *d, const struct yaml *v, struct reproduce_cl
     return false;
 }
 
+/* The formulas in braces of a text. */
+static bool check_text(struct diags *d, const struct reproduce_item *item, const struct yaml *v,
+                       const char *text)
+{
+    for (struct piece before, formula; *text;) {
+        reproduce_text_take(&text, &before, &formula);
+        formula.at = v->text.at; /* a folded text is not where it stands in the list */
+        if (!formula.length) continue;
+        if (!reproduce_formula_check(item, formula, false, d)) return false;
+    }
+    return true;
+}
+
 static bool read_claim(struct reproduce *r, struct diags *d, struct reproduce_item *item,
                        const struct yaml *map)
 {
@@ -214,7 +227,10 @@ static bool read_claim(struct reproduce *r, struct diags *d, struct reproduce_it
             break;
         case TOLERANCE: tolerance = strtod(text_of(r, v), NULL); break;
         case VALUE: c->formula = v->text; break;
-        case WHY: c->why = text_of(r, v); break;
+        case WHY:
+            c->why = text_of(r, v);
+            if (!check_text(d, item, v, c->why)) return false;
+            break;
         default: return false;
         }
     if (tolerance >= 0) c->tolerance = tolerance;
@@ -396,6 +412,7 @@ static bool read_item(struct reproduce *r, struct diags *d, const struct yaml *m
     bool ok = true; /* formulas name targets, orders and sets, which come first here */
     for (int k = 0; k < KEYS && ok; k++)
         if (at[k]) ok = read_key(r, d, item, k, at[k]);
+    if (ok && at[TEXT]) ok = check_text(d, item, at[TEXT], item->text);
     for (size_t i = 0; i < r->count && ok; i++)
         if (strcmp(r->items[i].id, item->id) == 0) ok = false;
     if (ok && is_id(item->id)) {

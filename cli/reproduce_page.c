@@ -31,6 +31,22 @@ static void put_spread(struct buf *b, const struct reproduce_result *x)
     put_number(b, x->most);
 }
 
+/* A text with the numbers of its formulas, to be freed. */
+static char *filled(const struct reproduce *r, const struct reproduce_item *i, const char *text)
+{
+    struct buf b = {0};
+    for (struct piece before, formula; *text;) {
+        reproduce_text_take(&text, &before, &formula);
+        buf_add(&b, before.text, before.length);
+        if (!formula.length) continue;
+        const double x = reproduce_formula(r, i, formula, REPRODUCE_NO_TARGET, REPRODUCE_MEDIAN);
+        if (isnan(x)) buf_puts(&b, "(failed)");
+        else put_number(&b, x);
+    }
+    buf_putc(&b, '\0');
+    return b.data;
+}
+
 static bool write_text(const struct reproduce *r, const char *folder, const char *name,
                        const char *suffix, const struct buf *text)
 {
@@ -76,7 +92,9 @@ static void claims_csv(const struct reproduce *r, struct buf *b)
             buf_putc(b, ',');
             put_number(b, reproduce_ratio(c, x.ours));
             buf_printf(b, ",%s,", reproduce_verdict_names[x.verdict]);
-            put_csv(b, x.verdict == VERDICT_YES ? "" : c->why);
+            char *why = filled(r, item, x.verdict == VERDICT_YES ? "" : c->why);
+            put_csv(b, why);
+            free(why);
             buf_putc(b, '\n');
         }
 }
@@ -176,7 +194,9 @@ static void html_claim(const struct reproduce *r, const struct reproduce_item *i
     buf_puts(b, "</td><td class=\"n\">");
     put_spread(b, &x);
     buf_printf(b, "</td><td class=\"%s\">%s</td><td>", verdict, verdict);
-    if (x.verdict != VERDICT_YES) chart_escape(b, c->why);
+    char *why = filled(r, i, x.verdict == VERDICT_YES ? "" : c->why);
+    chart_escape(b, why);
+    free(why);
     buf_puts(b, "</td></tr>\n");
 }
 
@@ -225,7 +245,9 @@ static void html_item(const struct reproduce *r, const struct reproduce_item *i,
     buf_puts(b, "</h2>\n<p>");
     chart_escape(b, i->place);
     buf_printf(b, ". <a href=\"data/%s.csv\">Data</a>.</p>\n<p>", i->id);
-    chart_escape(b, i->text);
+    char *text = filled(r, i, i->text);
+    chart_escape(b, text);
+    free(text);
     buf_puts(b, "</p>\n");
     put_targets(r, i, b);
     if (i->series_count) {
@@ -258,7 +280,9 @@ static void markdown_item(const struct reproduce *r, const struct reproduce_item
 {
     bool any = false;
     buf_printf(b, "\n## %s (%s)\n\n`heddle reproduce %s`\n", i->title, i->place, i->id);
-    if (*i->text) buf_printf(b, "\n%s\n", i->text);
+    char *text = filled(r, i, i->text);
+    if (*text) buf_printf(b, "\n%s\n", text);
+    free(text);
     if (i->target_count) buf_putc(b, '\n');
     put_targets(r, i, b);
     if (i->series_count) buf_printf(b, "\n![%s](figures/%s.svg)\n", i->title, i->id);
@@ -285,7 +309,9 @@ static void markdown_item(const struct reproduce *r, const struct reproduce_item
     for (size_t k = 0; k < i->claim_count; k++) {
         const struct reproduce_claim *c = &i->claims[k];
         if (!*c->why || reproduce_judge(r, i, c).verdict == VERDICT_YES) continue;
-        buf_printf(b, "%s* %s: %s\n", any ? "" : "\n", c->name, c->why);
+        char *why = filled(r, i, c->why);
+        buf_printf(b, "%s* %s: %s\n", any ? "" : "\n", c->name, why);
+        free(why);
         any = true;
     }
 }

@@ -212,6 +212,32 @@ Test(reproduce, a_worse_verdict_than_recorded_is_an_error, .timeout = 120)
     buf_free(&out);
 }
 
+/* Texts and causes have formulas in braces; a wrong one is an error of the list. */
+Test(reproduce, texts_have_numbers_of_the_run, .timeout = 120)
+{
+    struct buf out = {0};
+    command_write("list.yaml", HEAD
+                  "  text: \"{gpu.device.sms} SMs, half are {gpu.device.sms / 2}.\"\n"
+                  "  claims:\n    c: {paper: '2', kind: exact, value: '3', why: 'Twice is {2 * "
+                  "(1 + 2)}, thrice {3 * 3} and { is none.'}\n");
+    (void)run("--items list.yaml -o out --quiet", &out);
+    char *csv = file_text("out/claims.csv"), *text = file_text("out/claims.md");
+    char *page = file_text("out/index.html");
+    cr_expect(strstr(csv, ",no,\"Twice is 6, thrice 9 and { is none.\"\n"), "%s", csv);
+    cr_expect(strstr(text, "\n15 SMs, half are 7.5.\n"), "%s", text);
+    cr_expect(strstr(text, "* c: Twice is 6, thrice 9 and { is none.\n"), "%s", text);
+    cr_expect(strstr(page, "<p>15 SMs, half are 7.5.</p>"), "%s", page);
+    cr_expect(strstr(page, "<td>Twice is 6, thrice 9 and { is none.</td>"), "%s", page);
+    free(csv);
+    free(text);
+    free(page);
+    command_write("list.yaml", HEAD "  claims:\n    c: {paper: '2', kind: exact, value: '3', why: "
+                                    "'It is {cycles@nobody[A]}.'}\n");
+    cr_expect_eq(run("--items list.yaml", &out), 1);
+    cr_expect(strstr(out.data, "nobody"), "%s", out.data);
+    buf_free(&out);
+}
+
 static const char three[] =
     "items:\n"
     "- id: a\n  gpu: gtx480\n  targets: {A: suite:reduce_atomic, B: suite:saxpy}\n"
