@@ -174,7 +174,8 @@ void lapse_put_json(struct buf *out, const char *text)
 
 const char *lapse_column_name(unsigned column)
 {
-    static const char *const names[] = {"instructions", "l1_hits", "l1_misses", "resident"};
+    static const char *const names[] = {"instructions", "thread_instructions", "l1_hits",
+                                        "l1_misses", "resident"};
     return column < TIMING_PARTS ? timing_part_name((enum timing_part)column)
                                  : names[column - TIMING_PARTS];
 }

@@ -3,9 +3,10 @@
  * For each interval there are lines "name: values". A vector has a value for each SM. GPGPU-Sim's names are kept
  * where Heddle has the same thing: globalcyclecount (cycles of the launch so far), globaltotinsncount and
  * shaderwarpinsncount (of the launch so far), WarpIssueSlotBreakdown (scheduler cycles of the interval: those that
- * wait, those that issue), Ltworeadhit and Ltworeadmiss (sectors of the interval), dramutil (percent of the interval
- * in which the channel moves data), ctas_completed. Instructions are warp instructions, since traces have no masks of
- * lanes; GPGPU-Sim counts those of threads in globalinsncount, which is therefore absent. */
+ * wait, those that issue), WarpDivergenceBreakdown (scheduler cycles of the interval without a warp, those that wait for a
+ * result, those that wait for a unit; then warp instructions with 1 to 4, ... 29 to 32 active lanes), Ltworeadhit and Ltworeadmiss (sectors of the interval), dramutil (percent of the interval
+ * in which the channel moves data), ctas_completed. globaltotinsncount has warp instructions; GPGPU-Sim counts those
+ * of threads, also in globalinsncount, which is therefore absent. */
 #include "cli/lapse_outputs.h"
 
 #include "base/buf.h"
@@ -14,6 +15,23 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <zlib.h>
+
+static void put_divergence(struct buf *b, const struct time_lapse *t, uint32_t interval)
+{
+    uint64_t idle = 0, result = 0, unit = 0;
+    for (uint32_t sm = 0; sm < t->sms; sm++) {
+        const uint64_t *row = time_lapse_sm(t, interval, sm);
+        unit += row[TIMING_UNIT];
+        for (int p = TIMING_LATENCY; p < TIMING_PARTS; p++)
+            if (p <= TIMING_ATOMIC) result += row[p];
+            else idle += row[p];
+    }
+    buf_printf(b, "WarpDivergenceBreakdown: %" PRIu64 " %" PRIu64 " %" PRIu64, idle / LAPSE_TICKS,
+               result / LAPSE_TICKS, unit / LAPSE_TICKS);
+    for (int k = 0; k < LAPSE_LANE_BINS; k++)
+        buf_printf(b, " %" PRIu64, time_lapse_lanes(t, interval)[k] / LAPSE_TICKS);
+    buf_puts(b, "\n");
+}
 
 static void put_interval(struct buf *b, const struct lapse_launch *l, uint32_t i, uint64_t *issued,
                          uint64_t *total)
@@ -41,6 +59,7 @@ static void put_interval(struct buf *b, const struct lapse_launch *l, uint32_t i
         buf_printf(b, "dramutil: %u %.0f\n", c,
                    each > 0 ? 100 * (double)time_lapse_channels(t, i)[c] / LAPSE_TICKS / each : 0);
     }
+    if (t->lanes) put_divergence(b, t, i);
     buf_puts(b, "WarpIssueSlotBreakdown:");
     buf_printf(b, " %" PRIu64 " %" PRIu64 "\n", waits / LAPSE_TICKS, busy / LAPSE_TICKS);
     buf_puts(b, "shaderwarpinsncount: ");

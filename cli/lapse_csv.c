@@ -1,5 +1,5 @@
 /* The time lapse as CSV: for each run, launch and interval a row for each SM, L2 slice and DRAM channel that had
- * anything to do, and a row with the sums of the launch. Cycles are exact: the rows of an SM sum to its row "all". */
+ * anything to do, for each number of active lanes that had instructions (unit "lanes", index 4: 1 to 4 lanes, 8: 5 to 8), and a row with the sums of the launch. Cycles are exact: the rows of an SM sum to its row "all". */
 #include "cli/lapse_outputs.h"
 
 #include "base/buf.h"
@@ -111,6 +111,31 @@ static void put_channels(const struct rows *r)
     }
 }
 
+static void put_lane_row(const struct rows *r, unsigned bin, int64_t interval, uint64_t issued)
+{
+    char row[MOST_ROW], *to = start_text(row, r, "lanes", (bin + 1) * LAPSE_BIN_LANES, interval);
+    for (unsigned k = 0; k < LAPSE_SM_COLUMNS; k++) {
+        if (k == LAPSE_ISSUED) to = lapse_ticks_text(to, issued);
+        *to++ = ',';
+    }
+    *to++ = ',', *to++ = ',';
+    put_row(r, row, to);
+}
+
+static void put_lanes(const struct rows *r)
+{
+    const struct time_lapse *t = r->of->lapse;
+    for (unsigned bin = 0; t->lanes && bin < LAPSE_LANE_BINS; bin++) {
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < t->intervals; i++) {
+            const uint64_t issued = time_lapse_lanes(t, i)[bin];
+            sum += issued;
+            if (issued) put_lane_row(r, bin, i, issued);
+        }
+        put_lane_row(r, bin, -1, sum);
+    }
+}
+
 static void launch(void *self, const struct lapse_launch *l)
 {
     struct lapse_file *f = self;
@@ -121,6 +146,7 @@ static void launch(void *self, const struct lapse_launch *l)
     put_sms(&r);
     put_slices(&r);
     put_channels(&r);
+    put_lanes(&r);
     buf_free(&r.start);
     lapse_file_add(f, &b);
 }

@@ -63,6 +63,15 @@ static double of_sm(const struct time_lapse *l, uint32_t interval, uint32_t sm, 
     return (double)time_lapse_sm(l, interval, sm)[which] / (l->interval * LAPSE_TICKS);
 }
 
+/* Active lanes of an instruction, in the mean; 0 where none is issued. */
+static double lanes_of_sm(const struct time_lapse *l, uint32_t interval, uint32_t sm,
+                          unsigned which)
+{
+    const uint64_t *x = time_lapse_sm(l, interval, sm);
+    (void)which;
+    return x[LAPSE_ISSUED] ? (double)x[LAPSE_THREADS] / (double)x[LAPSE_ISSUED] : 0;
+}
+
 static double of_slice(const struct time_lapse *l, uint32_t interval, uint32_t slice,
                        unsigned which)
 {
@@ -154,6 +163,22 @@ static void put_memory_sums(struct buf *b, const struct time_lapse *l)
         }
         buf_putc(b, ']');
     }
+}
+
+/* Warp instructions by active lanes: 1 to 4, 5 to 8, ... 29 to 32; for each a list by interval. */
+static void put_lane_bins(struct buf *b, const struct time_lapse *l)
+{
+    put_key(b, "lane_bins");
+    buf_putc(b, '[');
+    for (unsigned k = 0; l->lanes && k < LAPSE_LANE_BINS; k++) {
+        buf_puts(b, k ? ",[" : "[");
+        for (uint32_t i = 0; i < l->intervals; i++) {
+            if (i) buf_putc(b, ',');
+            lapse_put_ticks(b, time_lapse_lanes(l, i)[k]);
+        }
+        buf_putc(b, ']');
+    }
+    buf_putc(b, ']');
 }
 
 static void put_events(struct buf *b, const struct time_lapse *l)
@@ -280,6 +305,7 @@ static void put_lapse(struct buf *b, const struct lapse_launch *x)
     buf_putc(b, ']');
     put_sums(b, l);
     put_memory_sums(b, l);
+    put_lane_bins(b, l);
     struct hot_lines hot = {0};
     find_hot_lines(&hot, x);
     count_hot_lines(&hot, x);
@@ -288,6 +314,7 @@ static void put_lapse(struct buf *b, const struct lapse_launch *x)
     buf_putc(b, '{');
     for (unsigned k = 0; k < LAPSE_SM_COLUMNS; k++)
         put_cells(b, lapse_column_name(k), &(struct cells){l, l->sms, of_sm, k, NULL});
+    put_cells(b, "lanes", &(struct cells){l, l->sms, lanes_of_sm, 0, NULL});
     put_cells(b, "l2_sectors", &(struct cells){l, l->slices, of_slice, LAPSE_L2_SECTORS, NULL});
     put_cells(b, "l2_misses", &(struct cells){l, l->slices, of_slice, LAPSE_L2_MISSES, NULL});
     put_cells(b, "l2_queue", &(struct cells){l, l->slices, of_slice, LAPSE_L2_WAITED, NULL});

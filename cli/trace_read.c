@@ -261,6 +261,7 @@ static void print_warp(const struct emu_trace *t, const struct trace_cta *c, uin
         const struct trace_block *b = &t->blocks[TRACE_BLOCK_OF(words[0])];
         printf("    block %u: %u instructions", TRACE_BLOCK_OF(words[0]), b->count);
         if (TRACE_LEVEL_OF(words[0])) printf(", level %u", TRACE_LEVEL_OF(words[0]));
+        if (TRACE_IDLE_OF(words[0])) printf(", %u lanes", 32 - TRACE_IDLE_OF(words[0]));
         printf("\n");
         at++;
     }

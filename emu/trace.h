@@ -50,12 +50,21 @@ enum { TRACE_ELEMENTS = 64 };
 #define TRACE_SIZE_LANES(word) ((word) >> 7 & 127)
 #define TRACE_SIZE_ROUNDS(word) ((word)&63)
 /* The word of a block: its number; level of the window, 2^level executions of the block are meant;
- * whether its barriers are left out. TRACE_BARRIER: one barrier of the block, and nothing else. */
-enum { TRACE_BARRIER = 31, TRACE_UNSYNCED = 4, TRACE_BLOCK_SHIFT = 8 };
-#define TRACE_BLOCK_WORD(block, level)                                                             \
-    ((uint32_t)(block) << TRACE_BLOCK_SHIFT | (uint32_t)(level) << 3 | TRACE_BLOCK)
-#define TRACE_BLOCK_OF(word) ((word) >> TRACE_BLOCK_SHIFT)
+ * whether its barriers are left out; lanes that are not active in it (0 to 31), before guards. A program with more than
+ * TRACE_BLOCKS blocks has no traces. TRACE_BARRIER: one barrier of the block, and nothing else. */
+enum {
+    TRACE_BARRIER = 31,
+    TRACE_UNSYNCED = 4,
+    TRACE_BLOCK_SHIFT = 8,
+    TRACE_IDLE_SHIFT = 27,
+    TRACE_BLOCKS = 1 << (TRACE_IDLE_SHIFT - TRACE_BLOCK_SHIFT)
+};
+#define TRACE_BLOCK_WORD(block, level, idle)                                                       \
+    ((uint32_t)(idle) << TRACE_IDLE_SHIFT | (uint32_t)(block) << TRACE_BLOCK_SHIFT |               \
+     (uint32_t)(level) << 3 | TRACE_BLOCK)
+#define TRACE_BLOCK_OF(word) ((word) >> TRACE_BLOCK_SHIFT & (TRACE_BLOCKS - 1))
 #define TRACE_LEVEL_OF(word) ((word) >> 3 & 31)
+#define TRACE_IDLE_OF(word) ((word) >> TRACE_IDLE_SHIFT)
 /* The number of words of an access after its first, from its tag and last word. */
 static inline uint32_t trace_words(uint32_t tag, uint32_t size)
 {
@@ -162,6 +171,7 @@ struct emu_trace {
     /* By trace_atomic_bucket: requests of atomics of the whole launch. NULL: it has no atomics. */
     const uint64_t *atomics;
     bool cut;   /* of some warp only a part is traced */
+    bool lanes; /* blocks say how many lanes are idle; files before version 5 do not */
     bool polls; /* the kernel has loops that wait for what other threads store (ptx/polling.h) */
     bool again; /* the device has run the kernel before: its code is in caches */
     const struct trace_inst *insts;
@@ -241,7 +251,7 @@ static inline uint32_t *trace_reserve_words(struct trace_cta *c, struct trace_wa
 void trace_next_window(const struct trace_cta *c, struct trace_warp *w);
 /* The warp enters a block with so many barriers. `recorded`: the block is in a window, its word is the last one. */
 void trace_barriers(struct trace_cta *c, struct trace_warp *w, uint32_t block, uint32_t count,
-                    bool recorded);
+                    uint32_t idle, bool recorded);
 /* Begins and ends the recording of a CTA's warps. */
 void trace_windows_begin(const struct trace *t, struct trace_cta *c);
 void trace_windows_end(struct trace_cta *c);
@@ -250,7 +260,8 @@ uint64_t trace_longest(const struct trace_cta *c);
 /* A CTA has ended, and its accesses have gone through the caches: it is kept if it is heavy. */
 void trace_late_ended(struct trace *t, struct trace_cta *c);
 
-static inline void trace_block(struct trace_cta *c, uint32_t warp, uint32_t block, uint32_t count)
+static inline void trace_block(struct trace_cta *c, uint32_t warp, uint32_t block, uint32_t count,
+                               uint32_t idle)
 {
     struct trace_warp *w = &c->warps[warp];
     if (w->on && w->length >= w->most) trace_next_window(c, w);
@@ -258,10 +269,11 @@ static inline void trace_block(struct trace_cta *c, uint32_t warp, uint32_t bloc
     w->instructions += count;
     if (w->on) {
         w->length += count;
-        *trace_reserve_words(c, w, 1) = TRACE_BLOCK_WORD(block, w->level);
+        *trace_reserve_words(c, w, 1) = TRACE_BLOCK_WORD(block, w->level, idle);
         w->count++;
     }
-    if (c->barriers && c->barriers[block]) trace_barriers(c, w, block, c->barriers[block], w->on);
+    if (c->barriers && c->barriers[block])
+        trace_barriers(c, w, block, c->barriers[block], idle, w->on);
 }
 
 #endif

@@ -137,7 +137,8 @@ void time_lapse_begin(struct timing *c)
                              .space = l->space};
     l->interval = (double)(u64)l->interval;
     l->width = (size_t)l->sms * LAPSE_SM_COLUMNS + (size_t)l->slices * LAPSE_SLICE_COLUMNS +
-               l->channels + l->instructions;
+               l->channels + l->instructions + LAPSE_LANE_BINS;
+    l->lanes = c->t->lanes;
     l->row_cap = l->space / l->width;
     l->line_ticks = timing_calloc((size_t)l->instructions * TIMING_PARTS, sizeof *l->line_ticks);
     l->slot_cta = timing_calloc((size_t)c->sms * c->slots, sizeof *l->slot_cta);
@@ -195,8 +196,14 @@ void time_lapse_issue(struct timing *c, u32 scheduler, const struct timing_warp 
     line[TIMING_UNIT] += issued - free;
     line[TIMING_ISSUE] += end - issued;
     const u32 k = interval_at(l, issued);
-    sm_at(l, k, sm)[LAPSE_ISSUED] += tick(fold);
-    (slice_at(l, k, l->slices) + l->channels)[place] += tick(fold);
+    const u64 times = tick(fold);
+    u64 *own = sm_at(l, k, sm), *issues = slice_at(l, k, l->slices) + l->channels;
+    own[LAPSE_ISSUED] += times;
+    issues[place] += times;
+    if (l->lanes) {
+        own[LAPSE_THREADS] += times * w->lanes;
+        issues[l->instructions + (w->lanes - 1u) / LAPSE_BIN_LANES] += times;
+    }
     if (l->wants_issues) add_issue(c, w, taken, now);
 }
 

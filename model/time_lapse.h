@@ -1,15 +1,15 @@
 /* model/time_lapse.h: what a run of the timing model did over time.
  *
  *     struct time_lapse lapse = {.interval = 0};                 // 0: chosen by the length of the run
- *     launch_estimate_lapse(counts, false, &lapse, &estimate);
+ *     launch_estimate_lapse(counts, false, &lapse, &whole, &estimate);
  *     for (uint32_t i = 0; i < lapse.intervals; i++)
  *         printf("%.0f %llu\n", i * lapse.interval, time_lapse_sm(&lapse, i, 0)[LAPSE_ISSUED] / LAPSE_TICKS);
  *     time_lapse_free(&lapse);
  *
  * Time is divided into intervals of equal length, in cycles of the SM's clock. Each interval has a row of numbers: for
  * each SM what its schedulers did (enum timing_part) and what its L1 was asked, for each L2 slice and DRAM channel the
- * sectors, for each instruction how often it was issued. Beside the rows are the CTAs with begin and end, and the modes
- * of GPUDet and DAB. This is the data of AerialVision (Ariel et al., "Visualizing Complex Dynamics in Many-Core
+ * sectors, for each instruction how often it was issued, and how many of all instructions had how many active lanes.
+ * Beside the rows are the CTAs with begin and end, and the modes of GPUDet and DAB. This is the data of AerialVision (Ariel et al., "Visualizing Complex Dynamics in Many-Core
  * Accelerator Architectures", ISPASS 2010), which Jooybar's thesis uses in figures 5.1 to 5.4.
  *
  * Exactness: times are in ticks, 1/1024 of a cycle. A span between two times is the difference of their ticks, so the
@@ -22,8 +22,10 @@
  * doubles. An interval that was asked for is kept while the rows take less
  * than LAPSE_MOST_BYTES, and doubled after that (`coarser`).
  *
- * What it does not have: the lanes that were active (traces have no masks), and L2 requests of GPUDet's commits and
- * DAB's flushes by slice. Requests reach a resource in the order of their issue (model/timing_internal.h), so a
+ * Active lanes are those of the block, before guards, as in emu_events.thread_instructions. A file of a version before 5 has
+ * none: `lanes` is false, and the columns of lanes are 0.
+ *
+ * What it does not have: L2 requests of GPUDet's commits and DAB's flushes by slice. Requests reach a resource in the order of their issue (model/timing_internal.h), so a
  * sector counts in the interval in which the model starts to serve it.
  *
  * Off (no time_lapse is given) it costs one comparison for each issue and access. */
@@ -42,6 +44,7 @@ enum { LAPSE_TICKS = 1024 /* of a cycle */, LAPSE_AUTO_INTERVALS = 1000 };
 /* Columns of an SM: first the ticks of its schedulers by enum timing_part, then: */
 enum lapse_sm_column {
     LAPSE_ISSUED = TIMING_PARTS, /* warp instructions, times LAPSE_TICKS */
+    LAPSE_THREADS,               /* thread instructions: their active lanes, times LAPSE_TICKS */
     LAPSE_L1_HITS,               /* sectors of loads, times LAPSE_TICKS */
     LAPSE_L1_MISSES,
     LAPSE_WARP_TICKS, /* ticks of resident warps: divided by the interval, how many were resident */
@@ -53,6 +56,9 @@ enum lapse_slice_column {
     LAPSE_L2_WAITED, /* ticks that requests waited for the slice: by time, the length of its queue */
     LAPSE_SLICE_COLUMNS
 };
+
+/* Of all SMs: warp instructions with 1 to 4 active lanes, 5 to 8, ... 29 to 32, times LAPSE_TICKS. */
+enum { LAPSE_LANE_BINS = 8, LAPSE_BIN_LANES = 32 / LAPSE_LANE_BINS };
 
 enum lapse_mode { LAPSE_PARALLEL, LAPSE_COMMIT, LAPSE_SERIAL, LAPSE_FLUSH, LAPSE_MODES };
 const char *lapse_mode_name(enum lapse_mode m); /* "commit" */
@@ -81,6 +87,7 @@ struct lapse_issue {
 struct time_lapse {
     double interval; /* cycles; 0 before the run: chosen */
     bool coarser;    /* than was asked for */
+    bool lanes;      /* the trace says how many are active */
     uint32_t intervals;
     uint32_t sms, schedulers, slices, channels, instructions; /* schedulers: of an SM */
     uint32_t *sm_names;                                       /* number on the GPU of each SM */
@@ -134,6 +141,11 @@ static inline const uint64_t *time_lapse_channels(const struct time_lapse *l, ui
 static inline const uint64_t *time_lapse_issues(const struct time_lapse *l, uint32_t interval)
 {
     return time_lapse_channels(l, interval) + l->channels;
+}
+/* Issues by active lanes: LAPSE_LANE_BINS numbers. */
+static inline const uint64_t *time_lapse_lanes(const struct time_lapse *l, uint32_t interval)
+{
+    return time_lapse_issues(l, interval) + l->instructions;
 }
 /* Frees what a run filled in. */
 void time_lapse_free(struct time_lapse *l);

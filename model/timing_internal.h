@@ -61,6 +61,7 @@ struct timing_warp {
     bool live;
     bool waits;                         /* at a barrier */
     struct timing_lock *holds, *awaits; /* NULL: none (timing_lock.c) */
+    uint8_t lanes;                      /* active ones; of a trace that says so */
     bool unsynced;                      /* barriers of the block are left out of the trace */
     double fold;                        /* so many executions are meant by one of the block, */
     double rest;                        /* in windows: by 2^level times this */

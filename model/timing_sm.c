@@ -72,6 +72,7 @@ static void enter_block(const struct timing *c, struct timing_warp *w, u32 word)
     w->inst = b->first;
     w->left = w->entered = b->count;
     w->unsynced = word & TRACE_UNSYNCED;
+    w->lanes = (u8)(32 - TRACE_IDLE_OF(word));
     w->fold = level && level != TRACE_BARRIER ? (double)(1u << level) * w->rest : 1;
     if (level != TRACE_BARRIER) return;
     while (w->left > 1 && c->code.insts[w->inst].class != PTX_COST_BARRIER) w->inst++, w->left--;

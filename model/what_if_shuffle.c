@@ -53,7 +53,7 @@ static bool find(const struct rewrite *r, const struct trace_cta *c, const struc
 
 static void put_added(const struct rewrite *r, u32 block, struct rewrite_words *to)
 {
-    const u32 word = TRACE_BLOCK_WORD(r->added + block, 0);
+    const u32 word = TRACE_BLOCK_WORD(r->added + block, 0, 0);
     rewrite_put(to, &word, 1);
 }
 

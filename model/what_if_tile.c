@@ -179,7 +179,7 @@ static int by_place(const void *a, const void *b)
 static u32 added_block(const struct tiles *t, u32 number, u32 word)
 {
     const u32 level = TRACE_LEVEL_OF(word);
-    return TRACE_BLOCK_WORD(t->r->added + number, level) | (level ? TRACE_UNSYNCED : 0);
+    return TRACE_BLOCK_WORD(t->r->added + number, level, 0) | (level ? TRACE_UNSYNCED : 0);
 }
 
 /* So many of the lines from `line` on are one access; their sectors. */

@@ -10,7 +10,7 @@ const ABOUT = { issue:'instructions are issued', units:'the functional unit is b
   imbalance:'no warps left on the scheduler', launch:'start of the launch or of a CTA', log:'GPUDet: search of the write log',
   quantum:'GPUDet: end of parallel mode', commit:'GPUDet: commit mode', serial:'atomics one after another',
   turns:'DAB: the warp\'s turn', full:'DAB: the buffer is full', flush:'DAB: flush' };
-const METRICS = { instructions:['warp instructions / cycle','SM'], resident:['resident warps','SM'], l1_hits:['L1 sectors hit / cycle','SM'],
+const METRICS = { instructions:['warp instructions / cycle','SM'], thread_instructions:['thread instructions / cycle','SM'], lanes:['active lanes of a warp instruction','SM'], resident:['resident warps','SM'], l1_hits:['L1 sectors hit / cycle','SM'],
   l1_misses:['L1 sectors missed / cycle','SM'], lines:['warp instructions / cycle of source lines','line'], l2_sectors:['L2 sectors / cycle','slice'], l2_misses:['L2 sectors missed / cycle','slice'], l2_queue:['requests that wait for L2','slice'], dram_sectors:['DRAM sectors / cycle','channel'] };
 const COUNT = new Intl.NumberFormat('en', {maximumFractionDigits:0});
 const count = x => COUNT.format(x);
@@ -211,28 +211,34 @@ function edges(lapses, pixels) {
   for (const t of lapses) if (t.cycles > view.from && t.cycles < view.to) list.push(t.cycles);
   return [...new Set(list), view.to].sort((a, b) => a - b);
 }
+/* `each`: by what sums are divided beside time, or the prefix of what they are divided by in place of time; null where that is nothing. */
 function means(t, prefix, each, at) {
-  const y = at.map((a, i) => { const b = at[i + 1]; return a < t.cycles && b > a ? (sumUntil(t, prefix, b) - sumUntil(t, prefix, a)) / (Math.min(b, t.cycles) - a) / each : null; });
-  for (let i = 1; i < at.length; i++) if (y[i] === null && at[i - 1] < t.cycles) { y[i] = y[i - 1]; break; } /* steps end here */
+  const y = at.map((a, i) => {
+    const b = Math.min(at[i + 1], t.cycles), d = typeof each === 'number' ? (b - a) * each : b > a ? sumUntil(t, each, b) - sumUntil(t, each, a) : 0;
+    return d > 1e-9 ? (sumUntil(t, prefix, b) - sumUntil(t, prefix, a)) / d : null;
+  });
+  const end = at.findIndex(x => x >= t.cycles); /* the last step ends here */
+  if (end > 0) y[end] = y[end - 1]; else if (end < 0) y[y.length - 1] = y[y.length - 2];
   return y;
 }
-const stepped = uPlot.paths.stepped({align:1});
+const stepped = uPlot.paths.stepped({align:1, alignGaps:1});
 
-/* The mean of the rows of a metric, exact where the document has sums: {t, prefix, rows}. */
+/* The mean of the rows of a metric, exact where the document has sums. */
 function lineOf(l) {
   const t = l.lapse, m = metricOf(l);
   if (!m) return null;
   if (!t.lines) t.lines = {};
   if (t.lines[view.metric]) return t.lines[view.metric];
-  let sums = t.sums[view.metric] || t[view.metric];
+  let sums = view.metric === 'lanes' ? t.sums.thread_instructions : t.sums[view.metric] || t[view.metric];
   if (!Array.isArray(sums)) {
     const raw = cellsOf(m); sums = new Float64Array(t.intervals);
     for (let r = 0; r < m.rows; r++) for (let i = 0; i < t.intervals; i++) sums[i] += raw[r * t.intervals + i] / 255 * m.most * t.interval;
   }
-  let most = 0; const each = i => sums[i] / Math.min(t.interval, t.cycles - i * t.interval) / m.rows;
+  const by = view.metric === 'lanes' && prefixOf(t, t.sums.instructions);
+  let most = 0; const each = i => by ? (t.sums.instructions[i] ? sums[i] / t.sums.instructions[i] : 0) : sums[i] / Math.min(t.interval, t.cycles - i * t.interval) / m.rows;
   for (let i = 0; i < t.intervals; i++) most = Math.max(most, each(i));
   const prefix = prefixOf(t, sums);
-  return t.lines[view.metric] = {t, prefix, rows:m.rows, most, each, mean:prefix[t.intervals] / t.cycles / m.rows};
+  return t.lines[view.metric] = {t, prefix, by:by || m.rows, most, each, mean:prefix[t.intervals] / (by ? by[t.intervals] : t.cycles * m.rows)};
 }
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [14, 4], [4, 4]];
 function drawLines(at, some) {
@@ -243,7 +249,7 @@ function drawLines(at, some) {
   for (const x of lines) { const s = el('span'), v = svg('svg', {width:34, height:10}); v.append(svg('line', {x1:0, x2:34, y1:5, y2:5, stroke:RUN_COLOURS[x.i % 6], 'stroke-width':2, 'stroke-dasharray':DASHES[x.i % 6].join(' ')})); s.append(v, ' ' + about(x)); key.append(s); }
   at.append(el('h3', unit[0] + ', mean of the ' + unit[1] + 's below'), key);
   chart(at, {height:150 + AXIS, top:8, series:lines.map(x => ({stroke:RUN_COLOURS[x.i % 6], width:1.5, dash:DASHES[x.i % 6], paths:stepped, points:{show:false}})), most:() => top,
-    data:pixels => { const xs = edges(lines.map(x => x.n.t), pixels), ys = lines.map(x => means(x.n.t, x.n.prefix, x.n.rows, xs)); top = 1.05 * ys.flat().reduce((a, b) => Math.max(a, b), 1e-30); return [xs, ...ys]; },
+    data:pixels => { const xs = edges(lines.map(x => x.n.t), pixels), ys = lines.map(x => means(x.n.t, x.n.prefix, x.n.by, xs)); top = 1.05 * ys.flat().reduce((a, b) => Math.max(a, b), 1e-30); return [xs, ...ys]; },
     rows:{space:26, values:(_, s) => s.map(v => real(v)), grid:{show:true, stroke:() => css('--soft'), width:1}}, about:unit[0] + ' over time. ' + lines.map(about).join('; '),
     tell:at => lines.map(x => { const i = Math.floor(at / x.n.t.interval); return i < x.n.t.intervals ? '\n' + runName(x.r) + ': ' + real(x.n.each(i)) : ''; }).join(''), lapse:lines[0].n.t });
 }
@@ -260,13 +266,13 @@ function drawHeat(at, p) {
     },
     paint:(u, g, ratio) => {
       const {left, top, width, height} = u.bbox, off = document.createElement('canvas'), most = p.most(), n = t.intervals; off.width = Math.max(1, Math.round(width / ratio)); off.height = rows;
-      const og = off.getContext('2d'), img = og.createImageData(off.width, rows), px = new Uint32Array(img.data.buffer), colours = new Uint32Array(256), raw = m && cellsOf(m), per = (view.to - view.from) / off.width;
+      const og = off.getContext('2d'), img = og.createImageData(off.width, rows), px = new Uint32Array(img.data.buffer), colours = new Uint32Array(256), raw = m && cellsOf(m), busy = view.metric === 'lanes' /* else 0 lanes: nothing is issued */, per = (view.to - view.from) / off.width;
       for (let v = 0; v < 256; v++) { const q = ramp(Math.sqrt(Math.min(1, v / 255 * (m ? m.most : 1) / most))); colours[v] = 0xff000000 | q[2] << 16 | q[1] << 8 | q[0]; }
       for (let x = 0; x < off.width; x++) {
         const a = Math.floor((view.from + x * per) / t.interval), b = Math.max(a + 1, Math.ceil((view.from + (x + 1) * per) / t.interval));
         for (let r = 0; r < rows; r++) {
           let v = 0, k = 0;
-          if (m) for (let i = a; i < b && i < n; i++, k++) v += raw[r * n + i];
+          if (m) for (let i = a; i < b && i < n; i++) { v += raw[r * n + i]; k += !busy || raw[r * n + i] ? 1 : 0; }
           px[r * off.width + x] = colours[k ? Math.round(v / k) : 0];
         }
       }
@@ -279,13 +285,18 @@ function drawHeat(at, p) {
       if (!m) note('nothing of ' + view.metric + ' in this run', left);
     } });
 }
-/* Areas on each other: the sum of all is drawn first, then what is below its uppermost, so each hides all but its own part. */
-function drawStack(at, p) {
-  const t = p.l.lapse, names = Object.keys(PARTS).filter(n => t.sums[n]), all = t.schedulers * t.sms.length;
-  if (!p.prefixes) p.prefixes = names.map((_, k) => prefixOf(t, t.sums[names[0]].map((_, i) => names.slice(0, k + 1).reduce((s, n) => s + t.sums[n][i], 0))));
-  chart(at, {height:130 + AXIS + LABEL, top:8, last:true, label:'schedulers', lapse:t, series:names.map((_, k) => ({fill:() => PARTS[names[names.length - 1 - k]], stroke:'transparent', width:0, paths:stepped, points:{show:false}})), most:() => 1,
-    data:pixels => { const xs = edges([t], pixels); return [xs, ...p.prefixes.map(x => means(t, x, all, xs)).reverse()]; }, rows:{splits:() => [0, .25, .5, .75, 1], values:(_, s) => s.map(v => 100 * v + ' %')}, about:'what the schedulers do over time, stacked shares: ' + names.join(', '),
-    tell:(at, i) => names.filter(n => t.sums[n][i] > 0).map(n => '\n' + n + ': ' + percent(t.sums[n][i] / all / Math.min(t.interval, t.cycles - i * t.interval))).join('') });
+/* Areas on each other: the sum of all is drawn first, then what is below its uppermost, so each hides all but its own part. `all`: as `each` of means(). */
+function drawStack(at, t, names, colours, lists, all, label, about) {
+  let sum = new Float64Array(t.intervals); const prefixes = lists.map(x => prefixOf(t, sum = sum.map((s, i) => s + x[i]))), whole = i => typeof all === 'number' ? all * Math.min(t.interval, t.cycles - i * t.interval) : sum[i];
+  chart(at, {height:130 + AXIS + (label === 'schedulers' ? LABEL : 0), top:8, last:label === 'schedulers', label, lapse:t, series:names.map((_, k) => ({fill:() => colours[names.length - 1 - k], stroke:'transparent', width:0, paths:stepped, points:{show:false}})), most:() => 1,
+    data:pixels => { const xs = edges([t], pixels); return [xs, ...prefixes.map(x => means(t, x, all, xs)).reverse()]; }, rows:{splits:() => [0, .25, .5, .75, 1], values:(_, s) => s.map(v => 100 * v + ' %')}, about:about + ' over time, stacked shares: ' + names.join(', '),
+    tell:(at, i) => names.map((n, k) => lists[k][i] > 0 ? '\n' + n + ': ' + percent(lists[k][i] / whole(i)) : '').join('') });
+}
+function drawParts(at, t) { const names = Object.keys(PARTS).filter(n => t.sums[n]); drawStack(at, t, names, names.map(n => PARTS[n]), names.map(n => t.sums[n]), t.schedulers * t.sms.length, 'schedulers', 'what the schedulers do'); }
+const binNames = () => [0, 1, 2, 3, 4, 5, 6, 7].map(k => 4 * k + 1 + ' to ' + (4 * k + 4) + ' lanes'), binColours = () => binNames().map((_, k) => 'rgb(' + ramp((k + 1) / 8).join(',') + ')');
+function drawLanes(at, t) {
+  const key = el('div', null, 'legend'); at.append(key); binNames().forEach((n, k) => { const s = el('span'), b = el('b'); b.style.background = binColours()[k]; s.append(b, n); key.append(s); });
+  drawStack(at, t, binNames(), binColours(), t.lane_bins, prefixOf(t, t.sums.instructions), 'instructions', 'warp instructions by active lanes');
 }
 function drawTime() {
   const some = data.runs.map((r, i) => ({r, i, l:r.launches[view.launch]})).filter(x => x.l), with_lapse = some.filter(x => x.l.lapse);
@@ -293,7 +304,7 @@ function drawTime() {
   for (const c of charts) c.u.destroy();
   charts = [];
   if (!(view.to > view.from)) { view.from = 0; view.to = Math.max(1, ...with_lapse.map(x => x.l.lapse.cycles)); }
-  const key = el('div', null, 'legend'), lines = el('div', null, 'panel'), nodes = [], draw = [], most = () => Math.max(1e-30, ...with_lapse.map(x => metricOf(x.l) ? topOf(metricOf(x.l)) : 0)), maps = with_lapse.map(x => metricOf(x.l)).filter(m => m);
+  const key = el('div', null, 'legend'), lines = el('div', null, 'panel'), nodes = [], draw = [], most = () => view.metric === 'lanes' ? 32 : Math.max(1e-30, ...with_lapse.map(x => metricOf(x.l) ? topOf(metricOf(x.l)) : 0)), maps = with_lapse.map(x => metricOf(x.l)).filter(m => m);
   if (with_lapse.length) nodes.push(lines, key);
   for (const {r, l} of some) {
     const d = el('div', null, 'panel'); d.append(el('h3', runName(r) + ': ' + count(l.cycles) + ' cycles, ' + real(l.us, 4) + ' µs'));
@@ -305,7 +316,7 @@ function drawTime() {
     if (Math.abs(t.scale - 1) > 1e-6) notes.push('the model ran ' + count(t.cycles) + ' cycles, which stand for ' + real(t.scale, 4) + ' times as many');
     if (t.drain > 0.5) notes.push('not shown: ' + count(t.drain) + ' cycles at the end, which wait for the longest CTAs or for DRAM');
     if (t.mode_count > t.modes.length) notes.push('modes: the first ' + count(t.modes.length) + ' of ' + count(t.mode_count));
-    d.append(el('p', notes.join(' · '), 'note tight')); draw.push(() => { const p = {l, most}; drawHeat(d, p); drawStack(d, p); });
+    d.append(el('p', notes.join(' · '), 'note tight')); draw.push(() => { const p = {l, most}; drawHeat(d, p); if (view.metric === 'lanes' && t.lane_bins.length) drawLanes(d, t); drawParts(d, t); });
   }
   if (with_lapse.length) {
     const m = el('span', labelOf(view.metric)[0] + ': 0 '), r = el('span', null, 'ramp'), clipped = maps.some(m => m.most > most());

@@ -129,7 +129,7 @@ struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint
 {
     const bool late = linear >= t->ctas_traced ||
                       trace_sm_of(m->sms, t->sms_traced, linear) >= t->sms_traced;
-    if (late && !t->windows) return NULL;
+    if ((late && !t->windows) || m->program->block_count > TRACE_BLOCKS) return NULL;
     const size_t warps = m->warps_per_cta * sizeof(struct trace_warp);
     size_t size = sizeof(struct trace_cta) + warps;
     pthread_mutex_lock(&t->arena->lock);
@@ -347,6 +347,7 @@ struct emu_trace *trace_end(struct arena *a, struct trace *t, const struct emu_m
     put_heavy(a, t, out);
     out->atomics = m->caches ? m->caches->atomics : NULL;
     out->polls = m->program->traced->polls;
+    out->lanes = true;
     out->sms = m->sms;
     out->sms_traced = t->sms_traced;
     out->recorded_sms = t->sms_traced;

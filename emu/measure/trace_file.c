@@ -220,6 +220,7 @@ static void put_launch(struct buf *b, const struct emu_counts *c)
     put_number(b, t->atomics ? TRACE_ATOMIC_BUCKETS : 0);
     if (t->atomics) put_words(b, t->atomics, TRACE_ATOMIC_BUCKETS);
     put_nesting(b, c);
+    put_number(b, t->lanes);
 }
 
 static void put_access(struct buf *b, const struct trace_cta *c, const u32 *words, u32 *last)
@@ -526,7 +527,8 @@ static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *c
     t->polls = get_below(c, 1);
     out->busy_waits = get_number(c);
     t->atomics = get_atomics(r);
-    if (c->at != c->end) get_nesting(r, out); /* before version 4 there is nothing */
+    if (c->at != c->end) get_nesting(r, out);        /* before version 4 there is nothing, */
+    if (c->at != c->end) t->lanes = get_below(c, 1); /* before version 5 no more */
     phase->name = out->order, phase->times = 1;
     out->caches = true;
     out->phase_count = 1, out->phases = phase, out->trace = t;
@@ -654,7 +656,7 @@ static bool read_head(struct trace_file *f)
     if (n < sizeof head || memcmp(head, magic, sizeof magic) != 0)
         f->why = "it is no file of traces";
     else if (head[8] < 2 || head[8] > TRACE_FILE_VERSION || head[9] || head[10] || head[11])
-        f->why = "its version is not 2, 3 or 4, which this Heddle reads";
+        f->why = "its version is not 2, 3, 4 or 5, which this Heddle reads";
     else
         for (int i = 12; i < HEAD; i++)
             if (head[i] > (i == 12 && head[8] > 2)) f->why = damaged;

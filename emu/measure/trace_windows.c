@@ -67,13 +67,13 @@ static bool is_recorded(u32 n, u32 all)
 }
 
 void trace_barriers(struct trace_cta *c, struct trace_warp *w, uint32_t block, uint32_t count,
-                    bool recorded)
+                    uint32_t idle, bool recorded)
 {
     const bool wanted = is_recorded(w->barriers, c->barriers_all);
     w->barriers += count;
     if (recorded && !wanted) w->words[w->count - 1] |= TRACE_UNSYNCED;
     for (u32 k = 0; k < count && wanted && !recorded && w->cut; k++) {
-        *trace_reserve_words(c, w, 1) = TRACE_BLOCK_WORD(block, TRACE_BARRIER);
+        *trace_reserve_words(c, w, 1) = TRACE_BLOCK_WORD(block, TRACE_BARRIER, idle);
         w->count++;
         w->recorded++;
     }

@@ -119,7 +119,8 @@ static void trace_blocks(const struct emu_group *g, const struct emu_uop *in)
         if (g->worker->turns)
             trace_turns_block(g->worker->turns, g->first + w, (u32)in->imm,
                               emu_lanes_of(g->alive[w]));
-        trace_block(g->worker->trace, g->first + w, in->site, (u32)in->imm);
+        trace_block(g->worker->trace, g->first + w, in->site, (u32)in->imm,
+                    32 - emu_lanes_of(g->exec[w]));
     }
 }
 

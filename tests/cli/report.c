@@ -119,7 +119,7 @@ Test(report, alike_launches_share_a_lapse)
 
 /* ---- CSV ------------------------------------------------------------------------------------------------- */
 
-enum { COLUMNS = 34, FIRST = 8 /* of numbers */ };
+enum { COLUMNS = 35, FIRST = 8 /* of numbers */ };
 struct row {
     char *words[COLUMNS];
     int64_t ticks[COLUMNS]; /* in 1/1024 */
@@ -146,7 +146,7 @@ Test(report, rows_of_the_csv_sum_to_their_totals)
     cr_expect(eq(str, head.words[FIRST], "issue"));
     cr_expect(eq(str, head.words[FIRST + 19], "instructions"));
     json_t *d = document("r.json");
-    int64_t sum[COLUMNS] = {0};
+    int64_t sum[COLUMNS] = {0}, issued = 0, bins = 0, threads = 0;
     for (char *line; (line = strsep(&next, "\n")) && *line;) {
         const struct row r = split(line);
         const bool total = strcmp(r.words[FIRST - 1], "all") == 0;
@@ -158,6 +158,9 @@ Test(report, rows_of_the_csv_sum_to_their_totals)
             cr_expect(eq(i64, sum[k], r.ticks[k]), "column %d", k);
         memset(sum, 0, sizeof sum);
         totals++;
+        if (strcmp(r.words[5], "sm") == 0)
+            issued += r.ticks[FIRST + 19], threads += r.ticks[FIRST + 20];
+        if (strcmp(r.words[5], "lanes") == 0) bins += r.ticks[FIRST + 19];
         if (strcmp(r.words[5], "sm") != 0) continue;
         json_t *run = json_array_get(at(d, "runs"), (size_t)atoi(r.words[0]));
         json_t *lapse = at(json_array_get(at(run, "launches"), (size_t)atoi(r.words[3])), "lapse");
@@ -166,6 +169,8 @@ Test(report, rows_of_the_csv_sum_to_their_totals)
         cr_expect(fabs((double)parts / 1024 - cycles) < 0.01, "%g, not %g", parts / 1024.0, cycles);
     }
     cr_expect(gt(sz, totals, 10));
+    cr_expect(eq(i64, bins, issued), "each instruction has a number of active lanes");
+    cr_expect(eq(i64, threads, 32 * issued), "no warp of this kernel diverges");
     free(text);
     json_decref(d);
 }
@@ -452,7 +457,7 @@ Test(report, konata_has_each_issue_of_each_warp)
 Test(report, aerialvision_counts_up_to_the_totals)
 {
     char path[200], line[1 << 14];
-    long long cycles = 0, instructions = 0, by_sm = 0;
+    long long cycles = 0, instructions = 0, by_sm = 0, by_lanes = 0;
     int intervals = 0;
     make("%p report " TARGET " --gpu titanv --aerialvision %s/r.log.gz --json %s/r.json 2>&1");
     snprintf(path, sizeof path, "%s/r.log.gz", command_folder);
@@ -468,6 +473,15 @@ Test(report, aerialvision_counts_up_to_the_totals)
                 if (end == rest) break;
                 by_sm += x;
             }
+        }
+        if (strcmp(line, "WarpDivergenceBreakdown") == 0) {
+            int values = 0;
+            for (char *end;; rest = end, values++) {
+                const long long x = strtoll(rest, &end, 10);
+                if (end == rest) break;
+                if (values >= 3) by_lanes += x; /* behind idle, scoreboard, stall */
+            }
+            cr_expect(eq(int, values, 11));
         }
         if (strcmp(line, "globaltotinsncount") == 0) {
             cr_expect(ge(i64, atoll(rest), instructions));
@@ -489,6 +503,7 @@ Test(report, aerialvision_counts_up_to_the_totals)
     json_array_foreach(at(at(lapse, "sums"), "instructions"), i, x)
         want += (long long)json_number_value(x);
     cr_expect(eq(i64, instructions, want));
+    cr_expect(eq(i64, by_lanes, want));
     cr_expect(fabs((double)cycles - number(lapse, "cycles")) <= 1);
     cr_expect(eq(int, intervals, (int)number(lapse, "intervals")));
     json_decref(d);

@@ -25,6 +25,10 @@ static const char *const bodies[] = {
     ELEMENT "and.b32 %r1, %c, 7; mul.lo.u32 %r3, %r1, 20; mov.u32 %r1, 0;"
             "L: add.u32 %r1, %r1, 1; setp.le.u32 %q, %r1, %r3; @%q bra L;"
             "red.global.add.u32 [%a], 1; st.global.u32 [%b+4096], %r1; ret;",
+    /* of a warp 3 instructions are of 5 lanes, 2 of 27, and 6 of all */
+    ".reg .u32 %t, %r; .reg .pred %q; mov.u32 %t, %laneid; setp.ge.u32 %q, %t, 5; @%q bra M;"
+    "add.u32 %r, %t, 1; add.u32 %r, %r, %t; bra E; M: add.u32 %r, %t, 3; add.u32 %r, %r, 7;"
+    "E: add.u32 %r, %r, %t; add.u32 %r, %r, 2; ret;",
 };
 static const char *const orders[] = {
     "native",           "gpudet", "gpudet:bta=off:dwp=off:quantum=20",
@@ -106,6 +110,32 @@ static void expect_issues(const struct run *r)
     }
 }
 
+/* Each issue is in one bin of lanes, and active lanes are the thread instructions that were counted. */
+static void expect_lanes(const struct run *r)
+{
+    const struct time_lapse *l = &r->lapse;
+    uint64_t issued = 0, threads = 0, want = 0, bins = 0, least = 0, most = 0;
+    cr_assert(l->lanes);
+    for (uint32_t i = 0; i < l->intervals; i++) {
+        uint64_t here = 0, in_bins = 0, here_threads = 0;
+        for (uint32_t sm = 0; sm < l->sms; sm++) {
+            here += time_lapse_sm(l, i, sm)[LAPSE_ISSUED];
+            here_threads += time_lapse_sm(l, i, sm)[LAPSE_THREADS];
+        }
+        for (uint64_t b = 0; b < LAPSE_LANE_BINS; b++) {
+            const uint64_t n = time_lapse_lanes(l, i)[b];
+            in_bins += n, least += (4 * b + 1) * n, most += (4 * b + 4) * n;
+        }
+        cr_expect(eq(u64, in_bins, here), "interval %u", i);
+        issued += here, threads += here_threads, bins += in_bins;
+    }
+    for (size_t p = 0; p < r->counts->phase_count; p++)
+        want += r->counts->phases[p].total.thread_instructions;
+    cr_expect(eq(u64, threads, LAPSE_TICKS * want));
+    cr_expect(eq(u64, bins, issued));
+    cr_expect(least <= threads && threads <= most);
+}
+
 static void expect_ctas(const struct run *r)
 {
     const struct time_lapse *l = &r->lapse;
@@ -132,11 +162,27 @@ Test(time_lapse, sums_equal_the_totals_for_any_interval)
                 struct run r = run_new(orders[o], bodies[b], interval);
                 expect_parts(&r);
                 expect_issues(&r);
+                expect_lanes(&r);
                 expect_ctas(&r);
                 if (interval > 0) cr_expect(eq(dbl, r.lapse.interval, interval));
                 if (interval <= 0) cr_expect(le(u32, r.lapse.intervals, LAPSE_AUTO_INTERVALS));
                 run_free(&r);
             }
+}
+
+Test(time_lapse, lanes_are_those_of_the_paths_of_a_branch)
+{
+    for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+        struct run r = run_new(orders[o], bodies[3], 0);
+        uint64_t got[LAPSE_LANE_BINS] = {0};
+        for (uint32_t i = 0; i < r.lapse.intervals; i++)
+            for (int b = 0; b < LAPSE_LANE_BINS; b++) got[b] += time_lapse_lanes(&r.lapse, i)[b];
+        const uint64_t warps = 61 * 4;
+        const uint64_t want[LAPSE_LANE_BINS] = {[1] = 3 * warps, [6] = 2 * warps, [7] = 6 * warps};
+        for (int b = 0; b < LAPSE_LANE_BINS; b++)
+            cr_expect(eq(u64, got[b], LAPSE_TICKS * want[b]), "%s, bin %d", orders[o], b);
+        run_free(&r);
+    }
 }
 
 /* Columns of an estimate against a lapse of one cycle each: the share of issue slots in each of 40 parts of the run. A run

@@ -5,6 +5,7 @@
 #include "determinism/orders.h"
 #include "emu/trace.h"
 #include "model/launch_estimate.h"
+#include "model/time_lapse.h"
 #include "tests/support/emu.h"
 #include "tests/support/timing.h"
 #include "tests/support/trace_bytes.h"
@@ -138,7 +139,7 @@ Test(trace_file, is_what_its_description_says)
     for (size_t o = 0; o < 3; o++) {
         struct file f = file_new(orders[o], 9, 1);
         struct bytes b = {(unsigned char *)f.bytes, (unsigned char *)f.bytes + f.size};
-        cr_assert(memcmp(b.at, "HEDDLETR\4\0\0\0\0\0\0\0", 16) == 0);
+        cr_assert(memcmp(b.at, "HEDDLETR\5\0\0\0\0\0\0\0", 16) == 0);
         b.at += 16;
         char types[64] = "";
         uint32_t ctas = 0;
@@ -282,6 +283,61 @@ Test(trace_file, wrong_numbers_in_whole_frames_do_no_harm, .timeout = 120)
         cr_expect(le(int, read_all(out, size), 1));
         free(out);
     }
+    file_free(&f);
+}
+
+/* The launch of such a file ends before the flag of lanes. Its digest begins with another checksum. */
+Test(trace_file, version_4_is_read_without_lanes)
+{
+    struct file f = file_new("native", 5, 1);
+    struct bytes b = {(unsigned char *)f.bytes + 16, (unsigned char *)f.bytes + f.size};
+    char *out;
+    size_t size;
+    FILE *to = open_memstream(&out, &size);
+    uint32_t digest = 0;
+    fwrite("HEDDLETR\4\0\0\0\0\0\0\0", 1, 16, to);
+    while (b.at < b.end) {
+        unsigned char *plain, end[20];
+        struct bytes inside;
+        const unsigned char type = (unsigned char)frame(&b, &plain, &inside);
+        size_t n = (size_t)(inside.end - inside.at);
+        if (type == 3) {
+            cr_expect(eq(int, plain[n - 1], 1));
+            n--;
+        }
+        const uint32_t crc = ~castagnoli(castagnoli(~0u, &type, 1), plain, n);
+        if (type == 3) digest = crc;
+        if (type == 4) digest = digest * 31 + crc;
+        if (type == 5) {
+            uint64_t x = digest;
+            (void)bytes_number(&inside);
+            n = (size_t)(inside.at - plain);
+            memcpy(end, plain, n);
+            for (; x >= 128; x /= 128) end[n++] = (unsigned char)(x % 128 + 128);
+            end[n++] = (unsigned char)x;
+        }
+        put_frame(to, type, type == 5 ? end : plain, n);
+        free(plain);
+    }
+    fclose(to);
+    struct trace_file in = {.file = fmemopen(out, size, "r"), .arena = arena_new()};
+    const struct emu_counts *c = trace_file_next(&in);
+    cr_assert(c != NULL, "%s", in.why);
+    cr_expect(f.counts->trace->lanes && !c->trace->lanes);
+    struct time_lapse lapse = {0};
+    struct lapse_whole whole;
+    struct launch_estimate estimate;
+    cr_assert(launch_estimate_lapse(c, false, &lapse, &whole, &estimate));
+    cr_expect(lapse.lanes == false && lapse.intervals > 0);
+    for (uint32_t i = 0; i < lapse.intervals; i++) {
+        for (int k = 0; k < LAPSE_LANE_BINS; k++)
+            cr_expect(eq(u64, time_lapse_lanes(&lapse, i)[k], 0));
+        cr_expect(eq(u64, time_lapse_sm(&lapse, i, 0)[LAPSE_THREADS], 0));
+    }
+    time_lapse_free(&lapse);
+    fclose(in.file);
+    arena_free(in.arena);
+    free(out);
     file_free(&f);
 }
 
