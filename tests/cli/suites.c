@@ -135,6 +135,10 @@ Test(suites, numbers_choose_the_graph)
     cr_expect_neq(one, digest_of("bfs_sparse", "edges=40000:graph=2"));
     cr_expect_neq(one, digest_of("bfs_sparse", "edges=40001:graph=1"));
     cr_expect_eq(digest_of("bfs_sparse", "graph=1"), digest_of("bfs_sparse", "edges=42000"));
+    const uint64_t parents = digest_of("bfs_parent", "graph65536");
+    cr_expect_eq(parents, digest_of("bfs_parent", "graph65536:graph=1"));
+    cr_expect_neq(parents, digest_of("bfs_parent", "graph65536:graph=2"));
+    cr_expect_eq(parents, digest_of("bfs_parent", "graph=1"));
 }
 
 /* Locks by acquire and release protect plain accesses also where stores are late and loads stale. */
