@@ -29,7 +29,7 @@ enum {
     FIRST_WINDOW = 8,       /* CTAs that are resident at first, or 2, 4 or 8 times as many */
     HELD = 64,              /* entries of the table of warps that wait */
     HOLD_TRIES = 8,         /* picks of another warp in place of one that waits */
-    WINDOW_PICKS = 1 << 12, /* picks after which more are, if none exits */
+    WINDOW_PICKS = 1 << 12, /* picks until twice as many CTAs are resident, if none has ended */
 };
 
 struct random_order {
@@ -59,7 +59,8 @@ struct random_order {
     struct conflicts *conflicts; /* RANDOM_CONFLICTS; NULL: another strategy */
     /* Warps that wait behind an access that conflicts, or with a load that takes place late. */
     struct held {
-        uint64_t warp, until; /* its CTA and number plus one; 0: none; picks */
+        uint64_t warp;  /* its CTA and number plus one; 0: none */
+        uint64_t until; /* it waits until so many picks have been made */
     } held[HELD];
     uint64_t late_until; /* picks until which some warp waits with a late load */
 };

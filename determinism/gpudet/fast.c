@@ -15,8 +15,8 @@
 
 enum {
     MOST_BIAS_DRAWS = 64, /* choices until the bias is drawn anew */
-    WINDOW_WARPS = 16,    /* no CTA begins while so many warps are ready, */
-    UNBIASED_ONE_IN = 8,  /* but in one of so many launches */
+    WINDOW_WARPS = 16,    /* no CTA begins while so many warps are ready */
+    UNBIASED_ONE_IN = 8,  /* one in so many launches begins CTAs however many warps are ready */
     PREFETCH_LOGS = 4,    /* logs that are prefetched */
     PREFETCH_BYTES = 512, /* of entries: those of a warp mostly lie one behind the other */
 };

@@ -296,7 +296,8 @@ static bool is_stale(struct touch *t)
 /* The message that a load of these bytes reads; what is newer does not overlap it, or is not read. */
 static uint32_t choose_message(struct touch *t, const struct history *h, uint32_t bytes)
 {
-    uint32_t may[HISTORY_DEPTH], count = 0, newest = HISTORY_DEPTH; /* newest: the visible one */
+    uint32_t may[HISTORY_DEPTH], count = 0,
+                                 newest = HISTORY_DEPTH; /* in may[]: the newest that is visible */
     for (uint32_t i = h->count; i-- > 0;) {
         const struct message *m = &h->messages[i];
         if (i && !(m->bytes & bytes)) continue;

@@ -11,9 +11,11 @@
 #include <string.h>
 
 enum {
-    BUNDLE_STEPS = 8, /* bundles begin so many different ways past what the host's caches repeat */
-    OWN_STACK = 4, /* entries of a warp's stack that are in the CTA's memory block; more are not */
-    STACK = 16,    /* entries of one that is not */
+    BUNDLE_STEPS =
+        8, /* so many different offsets of bundles, so that they are in different sets of the host's caches */
+    OWN_STACK =
+        4, /* entries of a warp's stack that are in the CTA's memory block; a longer one is allocated */
+    STACK = 16, /* entries of an allocated one, at first */
 };
 
 /* ---- special registers and rows ------------------------------------------------------------------- */
