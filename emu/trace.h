@@ -41,10 +41,25 @@ enum trace_tag {              /* of a word, its low bits */
 };
 /* The last word of an access. `rounds`: of an atomic, the most lanes that name one element, else 1;
  * with TRACE_ELEMENTS, as many words follow as there are lanes: which element of 4 bytes each of
- * them names (of compare-and-swaps of global memory; with an order, of all atomics there). */
+ * them names (of compare-and-swaps of global memory; with an order, of all atomics there; and as
+ * enum trace_handoff says). */
 enum { TRACE_ELEMENTS = 64 };
 /* Of such a word: the compare-and-swap of the lane changed memory. */
 #define TRACE_SWAPPED 0x80000000u
+/* Who waits for which store. In a kernel with polling loops (ptx/polling.h) strong stores and atomics of global memory name
+ * their elements, too: these accesses *publish*. A load that *polls* has a word for each lane instead: a bucket of elements,
+ * and how many lanes must have published to it before the load: as many as had, if one value alone ends the loop
+ * (PTX_POLL_VALUE); else one, if any had, since each of them may have ended the loop. The timing model lets the load wait for
+ * them (model/timing_poll.c). Not under an order. */
+enum trace_handoff { TRACE_HANDOFF_NONE, TRACE_PUBLISHES, TRACE_POLLS_ANY, TRACE_POLLS_VALUE };
+enum { TRACE_POLL_BUCKETS = 1 << 12, TRACE_POLL_MOST = (1 << 20) - 1 };
+#define TRACE_POLL_WORD(bucket, n) ((uint32_t)(bucket) << 20 | (uint32_t)(n))
+#define TRACE_POLL_BUCKET_OF(word) ((word) >> 20)
+#define TRACE_POLL_COUNT_OF(word) ((word)&TRACE_POLL_MOST)
+static inline uint32_t trace_poll_bucket(uint32_t element)
+{
+    return element * 0x9e3779b1u >> 20;
+}
 #define TRACE_SIZE(n, lanes, rounds) ((uint32_t)(n) << 14 | (uint32_t)(lanes) << 7 | (rounds))
 #define TRACE_SIZE_N(word) ((word) >> 14)
 #define TRACE_SIZE_LANES(word) ((word) >> 7 & 127)
@@ -94,6 +109,7 @@ struct trace_warp {
     uint32_t barriers;     /* that the warp passed */
     uint64_t next;         /* the next window begins after so many instructions */
     uint64_t covered;      /* windows so far stand for the first so many */
+    uint32_t poll;         /* one more than where its last load that polled is; 0: nowhere */
 };
 
 /* What an instruction in a window of level 1 and more stands for, beyond 2^level: the last window of a warp may end
@@ -152,6 +168,7 @@ struct trace_inst {              /* a PTX instruction */
     bool
         combined; /* an atomic that machine code makes once for a warp (measure/trace_combined.h) */
     uint8_t pending; /* cp.async.wait_group: groups that it does not wait for */
+    uint8_t handoff; /* enum trace_handoff */
 };
 struct trace_block {
     uint32_t first, count; /* instructions */
@@ -206,10 +223,13 @@ enum { TRACE_HEAVY = 64 /* CTAs, at most */ };
 struct trace { /* of a running launch */
     struct trace_arena *arena;
     uint32_t sms_traced, ctas_traced;
-    uint32_t most;                        /* instructions of a warp that are traced one by one */
-    bool windows;                         /* not under an order */
-    const uint8_t *barriers;              /* by block */
-    struct trace_cta *first;              /* all that are recorded, in no order */
+    uint32_t most; /* instructions of a warp that are traced one by one */
+    const uint8_t
+        *handoff; /* by site: enum trace_handoff; NULL: no loop polls, or there is an order */
+    uint32_t *published;     /* by trace_poll_bucket: lanes that have published; NULL as handoff */
+    bool windows;            /* not under an order */
+    const uint8_t *barriers; /* by block */
+    struct trace_cta *first; /* all that are recorded, in no order */
     struct trace_cta *heavy[TRACE_HEAVY]; /* likewise: a heap, the lightest first */
     uint32_t heavy_count;
 };
@@ -225,6 +245,7 @@ struct trace_code {
     const uint32_t *site_inst;
     uint32_t inst_count, block_count, site_count, reg_count;
     const uint8_t *barriers; /* by block, how many it has; NULL: none has any */
+    const uint8_t *handoff;  /* by site: enum trace_handoff; NULL: no loop polls */
     bool polls;              /* struct emu_trace */
     bool lockstep;           /* warps may run in lockstep; trace_turns.h serialises the trace */
 };
@@ -244,6 +265,12 @@ static inline uint32_t *trace_reserve_words(struct trace_cta *c, struct trace_wa
     if (w->cap - w->count < n) trace_grow_words(c, w);
     return &w->words[w->count];
 }
+
+/* The lanes of a load that polls, whose words follow (TRACE_POLL_WORD), before it is recorded. If it is another round of the
+ * loop that the warp's last access was a round of, that one is taken back: how many rounds there are depends on when another
+ * warp stores. Its instructions count as recorded ones. (emu/measure/trace_poll.c) */
+void trace_poll(const struct trace_code *code, struct trace_warp *w, uint32_t site,
+                const uint32_t *words, uint32_t lanes);
 
 /* ---- windows (emu/measure/trace_windows.c) ------------------------------------------------------------ */
 

@@ -211,8 +211,8 @@ static bool is_changed(const struct emu_gpu *g)
 }
 
 /* What waits do to the interval. Loops that poll have the rounds that they have in the emulator's order, which may be
- * none: such programs took 6 to 17 times their estimate. Locks are modelled (model/timing_lock.c), but who has one next
- * is not known. */
+ * none: such programs took 6 to 17 times their estimate. Locks are modelled (model/timing_lock.c), and so are loops that one
+ * value alone ends (model/timing_poll.c), but who has a lock next is not known. */
 static const double sampling_error =
     0.1; /* of a logarithm: what a sample changed at worst (docs/estimate.md) */
 enum { WAITS_LOW = 2, LOCKS_HIGH = 4, POLLS_HIGH = 16 };
@@ -220,8 +220,8 @@ enum { WAITS_LOW = 2, LOCKS_HIGH = 4, POLLS_HIGH = 16 };
 enum waits { WAITS_NOT, WAITS_LOCKS, WAITS_POLLS };
 static enum waits waits_of(const struct emu_counts *c, const struct timing_result *t)
 {
-    if (c->busy_waits || c->trace->polls) return WAITS_POLLS;
-    return t->locks ? WAITS_LOCKS : WAITS_NOT;
+    if ((c->busy_waits || c->trace->polls) && !t->polls) return WAITS_POLLS;
+    return t->locks || t->polls ? WAITS_LOCKS : WAITS_NOT;
 }
 
 /* Cycles that stores to sectors which several SMs store to may take, if these are more than the estimate; 0. */

@@ -216,7 +216,7 @@ static bool traced_in_part(const struct emu_counts *c)
 static bool is_whole(const struct emu_counts *c, const struct timing_machine *m)
 {
     const struct emu_trace *t = c->trace;
-    if (!m->hashed) return true;
+    if (!m->hashed || timing_follows_polls(t)) return true;
     for (u32 i = 0; i < t->inst_count; i++) {
         const struct ptx_op *op = t->insts[i].op;
         if (op && op->form->effects & PTX_ATOMIC && ptx_op_has(op, "cas")) return true;

@@ -62,6 +62,7 @@ static void run(const struct emu_trace *t, const struct timing_machine *m,
     timing_prepare_memory(&c, share, l1_bytes);
     prepare_copies(&c);
     timing_prepare_locks(&c);
+    timing_prepare_polls(&c);
     if (c.hooks) c.hooks->begin(&c, o);
     if (c.lapse) time_lapse_begin(&c);
     for (u32 k = 0; k < c.slots; k++)

@@ -148,6 +148,9 @@ struct timing_machine { /* cycles are of the SM's clock */
     double row_bytes, row_interval; /* of a bank, when another row is opened; 0: free */
 };
 
+/* Whether loads that poll wait for the stores that ended their loops: the trace has all of the launch. */
+bool timing_follows_polls(const struct emu_trace *t);
+
 struct timing_result {
     double cycles;                /* from the first CTA's start to the last one's end */
     double part[TIMING_PARTS];    /* mean of all schedulers; their sum is `cycles` */
@@ -155,6 +158,8 @@ struct timing_result {
     uint64_t instructions;        /* warp instructions that were issued */
     double chain; /* the longest time of a warp from its first to its last instruction */
     bool locks;   /* warps took locks */
+    bool
+        polls; /* loops poll, and each load waited for the stores that ended its loop (model/timing_poll.c) */
     uint64_t quanta, flushes;            /* of orders */
     uint16_t issue_share[ISSUE_COLUMNS]; /* over time (model/issue_bins.h) */
 };

@@ -7,6 +7,7 @@
  *     timing_l1.c          what L1 has
  *     timing_async.c       asynchronous copies, and what waits for them
  *     timing_lock.c        locks that warps take with compare-and-swaps
+ *     timing_poll.c        loads that wait for what other warps store
  *     timing_order.c       which instructions an order treats in its own way
  *     timing_gpudet.c      GPUDet: quanta, write logs, commits, serial mode
  *     timing_dab.c         DAB: buffers of reductions, turns, flushes
@@ -61,10 +62,11 @@ struct timing_warp {
     bool live;
     bool waits;                         /* at a barrier */
     struct timing_lock *holds, *awaits; /* NULL: none (timing_lock.c) */
-    uint8_t lanes;                      /* active ones; of a trace that says so */
-    bool unsynced;                      /* barriers of the block are left out of the trace */
-    double fold;                        /* so many executions are meant by one of the block, */
-    double rest;                        /* in windows: by 2^level times this */
+    uint32_t polls; /* TRACE_POLL_WORD of the lane that waits; 0: none (timing_poll.c) */
+    uint8_t lanes;  /* active ones; of a trace that says so */
+    bool unsynced;  /* barriers of the block are left out of the trace */
+    double fold;    /* so many executions are meant by one of the block, */
+    double rest;    /* in windows: by 2^level times this */
     double *regs;
     uint8_t *reg_parts;
 };
@@ -204,6 +206,7 @@ struct timing_l1_state { /* of each SM, one after the other (timing_l1.c) */
 };
 
 struct timing_lock;
+struct timing_polled;
 struct timing_memory { /* the memory system, as far as these SMs have a part in it */
     const struct timing_share
         *sampled; /* the SMs stand for all; NULL: they are all, or have their part of everything */
@@ -222,6 +225,8 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     struct timing_l1_state l1;
     struct timing_lock *locks;         /* NULL: no instruction takes one */
     uint32_t lock_waiters;             /* warps that wait for one */
+    struct timing_polled *polled;      /* by bucket; NULL: no load waits for stores */
+    uint32_t poll_waiters;             /* warps that do */
     uint32_t event_slots;              /* of each of these */
     struct timing_events fills, swaps; /* lines from DRAM: when they are in L2; elements: when a
                                          compare-and-swap was through */
@@ -381,6 +386,17 @@ void timing_lock_written(struct timing *c, struct timing_warp *w, const uint32_t
 void timing_lock_ended(struct timing *c, struct timing_warp *w, double now); /* the warp */
 /* No warp can go on: those that wait for locks do. false: there are none. */
 bool timing_lock_unblock(struct timing *c, double now);
+
+/* ---- timing_poll.c ---------------------------------------------------------------------------------------- */
+
+void timing_prepare_polls(struct timing *c);
+/* Whether the warp's next instruction polls for stores that have not been executed. Then the warp must not issue until
+ * timing_publish() lets it go. Else *when: the stores that it polls for are in L2. */
+bool timing_poll_waits(struct timing *c, struct timing_warp *w, double *when);
+/* An access of the warp's instruction is in L2 at `done`: if warps poll for it, they go on then. */
+void timing_publish(struct timing *c, const struct timing_warp *w, uint32_t inst, double done);
+/* No warp can go on: those that poll do. false: there are none. */
+bool timing_poll_unblock(struct timing *c, double now);
 
 /* ---- timing_async.c --------------------------------------------------------------------------------------- */
 

@@ -42,9 +42,11 @@ static u32 swapped(const u32 *word)
     return UINT32_MAX;
 }
 
-static bool writes_line(const struct timing_warp *w, const u32 *word, u32 line)
+static bool writes_line(const struct timing *c, const struct timing_warp *w, const u32 *word,
+                        u32 line)
 {
-    if (!is_global(word) || word[2] & TRACE_ELEMENTS) return false;
+    if (!is_global(word) || ptx_op_has(c->t->insts[c->t->site_inst[*word >> 2]].op, "cas"))
+        return false;
     for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
         const struct trace_line *n = &w->cta_trace->lines[word[1] + i];
         if (n->line == line && (n->how == COUNT_STORE || n->how == COUNT_ATOMIC)) return true;
@@ -53,13 +55,13 @@ static bool writes_line(const struct timing_warp *w, const u32 *word, u32 line)
 }
 
 /* Whether the warp writes to the element's line before it exchanges the element again. */
-static bool is_released(const struct timing_warp *w, u32 element)
+static bool is_released(const struct timing *c, const struct timing_warp *w, u32 element)
 {
     const u32 *words = w->trace->words, end = w->trace->count;
     u32 at = w->at + 1 + trace_access_words(words + w->at);
     for (const u32 stop = at + AHEAD; at < end && at < stop; at++) {
         if ((words[at] & 3) == TRACE_BLOCK) continue;
-        if (writes_line(w, words + at, element / 32)) return true;
+        if (writes_line(c, w, words + at, element / 32)) return true;
         if (swapped(words + at) == element) return false;
         at += trace_access_words(words + at);
     }
@@ -72,7 +74,7 @@ bool timing_lock_waits(struct timing *c, struct timing_warp *w)
     if (w->fold > 1 || w->at >= w->trace->count || !timing_is_access_of(c->t, *word, w->inst))
         return false;
     const u32 element = swapped(word);
-    if (element == UINT32_MAX || !is_released(w, element)) return false;
+    if (element == UINT32_MAX || !is_released(c, w, element)) return false;
     struct timing_lock *l = lock_of(c, element);
     if (!l) return false;
     c->out->locks = true;
@@ -102,7 +104,7 @@ static void let_go(struct timing *c, struct timing_lock *l, double when)
 void timing_lock_written(struct timing *c, struct timing_warp *w, const u32 *word, double done)
 {
     struct timing_lock *l = w->holds;
-    if (!l || !writes_line(w, word, (l->element - 1) / 32)) return;
+    if (!l || !writes_line(c, w, word, (l->element - 1) / 32)) return;
     w->holds = NULL;
     let_go(c, l, done);
 }

@@ -12,7 +12,7 @@
  * opens another one (FR-FCFS: Rixner et al., "Memory Access Scheduling", ISCA 2000).
  *
  * Slices and channels: on GPUs that hash addresses, some lines side by side are in a channel by a hash of their
- * number, and in its slices in turn; NVIDIA's function is not published, so the hash is a good one of no other meaning (timing_hash). */
+ * number, and in its slices in turn; NVIDIA's function is not published: timing_hash() spreads lines evenly, and is not that function. */
 #include "model/timing_internal.h"
 
 #include "emu/trace.h"
@@ -132,7 +132,7 @@ static void set_event(struct timing_event *e, u32 name, double when)
 /* What an atomic asks of the slice of one of its lines. */
 struct atomic {
     u32 requests; /* sectors, and rounds of lanes that name one word beyond the first */
-    double busy;  /* the same as time: in requests on integers */
+    double busy;  /* how long the slice takes for them: in units of a request on integers */
     double lanes;
 };
 
@@ -332,6 +332,7 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
     global_access(c, w->sm, w, inst, words[1], words[2], now, a, &stored);
     if (stored > w->over) w->over = stored;
     if (w->holds) timing_lock_written(c, w, words, stored);
+    if (c->mem.polled) timing_publish(c, w, inst, stored);
     if (!c->hooks && words[2] & TRACE_ELEMENTS && ptx_op_has(i->op, "cas"))
         swap(c, words + 3, TRACE_SIZE_LANES(words[2]), now, a);
 }

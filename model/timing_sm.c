@@ -246,6 +246,19 @@ static void take_unit(const struct timing *c, struct timing_scheduler *s,
         *s->unit[TIMING_UNIT_INT] = both;
 }
 
+/* Whether the warp's next instruction polls for a store that is not in L2: it is issued when that is. */
+static bool polls_again(struct timing *c, struct timing_scheduler *s, struct timing_warp *w,
+                        double now)
+{
+    double when;
+    const bool waits = timing_poll_waits(c, w, &when);
+    if (!waits && when <= now) return false;
+    s->part[TIMING_L2] += c->issue_cycles * w->fold;
+    w->next->ready = TIMING_NEVER;
+    if (!waits) timing_release_warp(c, w, when, when, TIMING_L2);
+    return true;
+}
+
 static void issue(struct timing *c, struct timing_scheduler *s, struct timing_warp *w, double now)
 {
     const struct timing_machine *m = c->m;
@@ -257,6 +270,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
         w->next->ready = TIMING_NEVER;
         return;
     }
+    if (class == PTX_COST_MEMORY && c->mem.polled && polls_again(c, s, w, now)) return;
     struct timing_access done = {now + m->latency[class] * fold, TIMING_LATENCY};
     double after = now + m->next * fold;
     double interval = m->interval[class] * fold;
@@ -433,6 +447,7 @@ void timing_run_sm(struct timing *c, u32 sm, double now)
 bool timing_unblock(struct timing *c, double now)
 {
     bool any = c->mem.lock_waiters && timing_lock_unblock(c, now);
+    any |= c->mem.poll_waiters && timing_poll_unblock(c, now);
     for (u32 slot = 0; slot < c->sms * c->slots; slot++) {
         struct timing_cta *cta = &c->ctas[slot];
         if (cta->live && c->copies) any |= timing_async_wake(c, slot, now);

@@ -64,17 +64,58 @@ uint32_t ptx_loop_exit_by(const struct ptx_flow *f, uint32_t loop, uint32_t load
     return PTX_NONE;
 }
 
-bool ptx_polls(struct arena *arena, const struct ptx_flow *f)
+static bool reads_or_writes(const struct ptx_flow *f, uint32_t stmt, uint32_t reg, unsigned how)
+{
+    for (uint32_t u = f->use_at[stmt]; u < f->use_at[stmt + 1]; u++)
+        if (f->uses[u].reg == reg && f->uses[u].how & how && !(f->uses[u].how & PTX_USE_ADDRESS))
+            return true;
+    return false;
+}
+
+/* How the block's end decides: by one comparison of the loaded value itself, or otherwise. */
+static enum ptx_poll decision(const struct ptx_flow *f, uint32_t loop, uint32_t load,
+                              uint32_t block)
+{
+    const struct ptx_block *b = &f->cfg->blocks[block];
+    const struct ptx_inst *end = inst_of(f, b->term), *compare = NULL;
+    bool direct = false;
+    for (uint32_t s = b->first; s < b->end; s++) {
+        if (!reads_or_writes(f, s, end->guard->id, PTX_USE_WRITE)) continue;
+        compare = inst_of(f, s), direct = false;
+        for (uint32_t u = f->use_at[load]; u < f->use_at[load + 1]; u++)
+            direct |= f->uses[u].how & PTX_USE_WRITE &&
+                      reads_or_writes(f, s, f->uses[u].reg, PTX_USE_READ);
+    }
+    const bool equal = compare && ptx_op_has(compare->op, "eq"),
+               unequal = compare && ptx_op_has(compare->op, "ne");
+    if (!direct || compare->guard || strcmp(compare->op->form->name, "setp") != 0 ||
+        !(equal || unequal) || block + 1 >= f->cfg->code_count)
+        return PTX_POLL_ANY;
+    const bool goes_on_by_branch = !ptx_cfg_in_loop(f->cfg, loop, block + 1),
+               goes_on_if_true = goes_on_by_branch != end->guard_not;
+    return goes_on_if_true == unequal ? PTX_POLL_VALUE : PTX_POLL_ANY;
+}
+
+const uint8_t *ptx_find_polls(struct arena *arena, const struct ptx_flow *f)
 {
     const struct ptx_cfg *g = f->cfg;
     bool *marked = NULL;
+    uint8_t *found = NULL;
     for (uint32_t b = 0; b < g->code_count; b++) {
         const uint32_t loop = g->blocks[b].loop;
         for (uint32_t s = g->blocks[b].first; loop != PTX_NONE && s < g->blocks[b].end; s++) {
             if (!is_polled(inst_of(f, s))) continue;
             if (!marked) marked = arena_array(arena, bool, f->reg_count + 1);
-            if (ptx_loop_exit_by(f, loop, s, marked) != PTX_NONE) return true;
+            const uint32_t exit = ptx_loop_exit_by(f, loop, s, marked);
+            if (exit == PTX_NONE) continue;
+            if (!found) found = arena_array(arena, uint8_t, f->func->body->count);
+            found[s] = (uint8_t)decision(f, loop, s, exit);
         }
     }
-    return false;
+    return found;
+}
+
+bool ptx_polls(struct arena *arena, const struct ptx_flow *f)
+{
+    return ptx_find_polls(arena, f) != NULL;
 }

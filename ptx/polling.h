@@ -15,7 +15,16 @@
 struct arena;
 struct ptx_flow;
 
-/* Whether the function has a polling loop. Scratch memory is taken from the arena. */
+enum ptx_poll {
+    PTX_POLL_NONE, /* not the access of a polling loop */
+    PTX_POLL_ANY,  /* more than one value may end the loop, or what ends it was not followed */
+    PTX_POLL_VALUE, /* one value alone ends it: the loop goes on while the value is not equal to it */
+};
+
+/* By statement of the function's body: enum ptx_poll of its access. NULL: the function has no polling loop. The result and
+ * scratch memory are taken from the arena. */
+const uint8_t *ptx_find_polls(struct arena *arena, const struct ptx_flow *f);
+/* Whether the function has a polling loop. */
 bool ptx_polls(struct arena *arena, const struct ptx_flow *f);
 
 /* A block of the loop whose branch leaves it depending on the value that statement `load` of the loop reads; PTX_NONE: there

@@ -79,6 +79,12 @@ static inline bool emu_is_traced(const struct emu_group *g, u32 w)
     const struct trace_cta *t = g->worker->trace;
     return t && t->warps[g->first + w].on;
 }
+/* Whether the site's accesses of global memory publish or poll (emu/trace.h), and the launch is traced. */
+static inline enum trace_handoff emu_handoff_of(const struct emu_group *g, const struct emu_uop *in)
+{
+    const struct trace *t = g->worker->machine->trace;
+    return t && t->handoff ? t->handoff[in->site] : TRACE_HANDOFF_NONE;
+}
 /* Where it notes its accesses; NULL: nobody asks for caches. */
 static inline struct cache_port *emu_port_of(const struct emu_group *g, u32 w)
 {

@@ -372,6 +372,64 @@ static void count_local(struct emu_group *g, const struct emu_uop *in, u32 w, co
     s->local_sectors += LINE / SECTOR * ((size + 3) / 4);
 }
 
+static u32 element_of(u64 address)
+{
+    return (u32)((address - MEM_GLOBAL) / 4) & ~TRACE_SWAPPED;
+}
+
+/* What the lanes note that poll these addresses. */
+static void poll_words(const struct emu_group *g, const u64 *at, u32 mask,
+                       enum trace_handoff handoff, u32 *words)
+{
+    const u32 *published = g->worker->machine->trace->published,
+              most = handoff == TRACE_POLLS_VALUE ? TRACE_POLL_MOST : 1;
+    for (u32 left = mask; left; left &= left - 1) {
+        const u32 bucket = trace_poll_bucket(element_of(at[__builtin_ctz(left)])),
+                  n = __atomic_load_n(&published[bucket], __ATOMIC_RELAXED);
+        *words++ = TRACE_POLL_WORD(bucket, n < most ? n : most);
+    }
+}
+
+/* What those note that exchange these elements, or publish there. */
+static void element_words(const struct emu_group *g, const u64 *at, u32 mask,
+                          enum trace_handoff handoff, u32 *words)
+{
+    for (u32 left = mask; left; left &= left - 1) {
+        const u32 element = element_of(at[__builtin_ctz(left)]);
+        *words++ = element;
+        if (handoff == TRACE_PUBLISHES)
+            __atomic_fetch_add(&g->worker->machine->trace->published[trace_poll_bucket(element)], 1,
+                               __ATOMIC_RELAXED);
+    }
+}
+
+/* An access of global memory that made so many requests. */
+static void trace_global(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at,
+                         u32 mask, u32 how, u32 requests, u32 rounds)
+{
+    const struct emu_machine *m = g->worker->machine;
+    const enum trace_handoff handoff = emu_handoff_of(g, in);
+    const u32 lanes = emu_lanes_of(mask);
+    const bool named = how == COUNT_ATOMIC &&
+                       (m->launch->order || m->program->sites[in->site].op == ATOMIC_CAS);
+    if (!named && handoff == TRACE_HANDOFF_NONE) {
+        emu_trace_access(g, in, w, TRACE_GLOBAL, requests, lanes, rounds);
+        return;
+    }
+    struct trace_cta *t = g->worker->trace;
+    struct trace_warp *warp = &t->warps[g->first + w];
+    u32 words[LANES];
+    if (handoff < TRACE_POLLS_ANY) element_words(g, at, mask, handoff, words);
+    else {
+        poll_words(g, at, mask, handoff, words);
+        trace_poll(m->program->traced, warp, in->site, words, lanes);
+    }
+    emu_trace_access(g, in, w, TRACE_GLOBAL, requests, lanes, rounds | TRACE_ELEMENTS);
+    u32 *to = trace_reserve_words(t, warp, LANES);
+    for (u32 l = 0; l < lanes; l++) to[l] = words[l];
+    warp->count += lanes;
+}
+
 static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at,
                         u32 mask, u32 size, u32 space, u32 how)
 {
@@ -417,17 +475,7 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, co
     mask &= ~(shared | local);
     if (!mask) return;
     const u32 requests = count_global(g, in, w, at, mask, size, how);
-    if (!emu_is_traced(g, w)) return;
-    const struct emu_machine *m = g->worker->machine;
-    const bool named = how == COUNT_ATOMIC &&
-                       (m->launch->order || m->program->sites[in->site].op == ATOMIC_CAS);
-    if (named) rounds |= TRACE_ELEMENTS;
-    emu_trace_access(g, in, w, TRACE_GLOBAL, requests, emu_lanes_of(mask), rounds);
-    if (!named) return;
-    struct trace_warp *warp = &g->worker->trace->warps[g->first + w];
-    u32 *word = trace_reserve_words(g->worker->trace, warp, LANES);
-    for (u32 left = mask; left; left &= left - 1, warp->count++)
-        *word++ = (u32)((at[__builtin_ctz(left)] - MEM_GLOBAL) / 4) & ~TRACE_SWAPPED;
+    if (emu_is_traced(g, w)) trace_global(g, in, w, at, mask, how, requests, rounds);
 }
 
 /* The lanes that share an element with a later one are found by writing numbers: each lane writes its own

@@ -7,6 +7,7 @@
 #include "emu/measure/trace_turns.h"
 #include "emu/ops/exec.h"
 #include "ptx/flow.h"
+#include "ptx/form.h"
 #include "ptx/polling.h"
 #include "ptx/ptx.h"
 
@@ -30,6 +31,12 @@ void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine
     const u64 warps = (u64)m->cta_count * m->warps_per_cta, whole = order ? ORDER_WHOLE : WHOLE;
     *t = (struct trace){
         .arena = a, .sms_traced = m->sms, .ctas_traced = m->cta_count, .windows = !order};
+    if (!order && m->program->traced->handoff) {
+        t->handoff = m->program->traced->handoff;
+        t->published =
+            (u32 *)(void *)cta_arena_take(a->cta_arena, TRACE_POLL_BUCKETS * sizeof(u32)).at;
+        memset(t->published, 0, TRACE_POLL_BUCKETS * sizeof(u32));
+    }
     if (warps > whole) {
         const u64 sms = (u64)m->sms * WARPS / warps;
         t->sms_traced = sms ? (u32)sms : 1;
@@ -243,6 +250,19 @@ static u8 groups_of(const struct ptx_inst *wait)
     return n < UINT8_MAX ? (u8)n : UINT8_MAX;
 }
 
+/* Of global or generic memory: what another thread may wait for, or waits for. */
+static enum trace_handoff handoff_of(const struct ptx_op *op, enum ptx_poll poll)
+{
+    const unsigned effects = op ? op->form->effects : 0;
+    if (!op || ptx_op_has(op, "shared") || ptx_op_has(op, "shared::cta") ||
+        ptx_op_has(op, "shared::cluster"))
+        return TRACE_HANDOFF_NONE;
+    if (effects & PTX_ATOMIC) return TRACE_PUBLISHES;
+    if (op->form->unit != PTX_UNIT_MEM || !ptx_op_is_strong(op)) return TRACE_HANDOFF_NONE;
+    if (poll) return poll == PTX_POLL_VALUE ? TRACE_POLLS_VALUE : TRACE_POLLS_ANY;
+    return effects & PTX_READS ? TRACE_HANDOFF_NONE : TRACE_PUBLISHES;
+}
+
 /* The places of a function stand side by side, in the order of its statements. */
 static void put_function(struct code *k, const struct emu_program *p, const struct emu_code *c)
 {
@@ -250,6 +270,7 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
     const struct ptx_flow *f = ptx_flow_new(scratch, ptx_cfg_new(scratch, c->func));
     const struct ptx_body *body = c->func->body;
     const bool *combined = trace_combined(scratch, f);
+    const u8 *polls = ptx_find_polls(scratch, f);
     size_t s = 0;
     for (u32 pc = 0; pc < p->place_count; pc++) {
         if (p->places[pc].code != c) continue;
@@ -266,9 +287,10 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
         i->writes = put_regs(k, f, (u32)s, PTX_USE_WRITE);
         i->combined = combined && combined[s] &&
                       (i->dead_result || !i->writes || ptx_op_has(i->op, "add"));
+        i->handoff = (u8)handoff_of(i->op, polls ? polls[s] : PTX_POLL_NONE);
     }
     k->numbers += f->reg_count;
-    k->polls |= ptx_polls(scratch, f);
+    k->polls |= polls != NULL;
     arena_free(scratch);
 }
 
@@ -291,6 +313,9 @@ const struct trace_code *trace_code_new(struct arena *a, const struct emu_progra
         }
     u32 *sites = arena_array(a, u32, p->site_count);
     for (u32 s = 1; s < p->site_count; s++) sites[s] = p->sites[s].pc;
+    u8 *handoff = k.polls ? arena_array(a, u8, p->site_count) : NULL;
+    for (u32 s = 1; handoff && s < p->site_count; s++) handoff[s] = k.insts[sites[s]].handoff;
+    out->handoff = handoff;
     out->insts = k.insts, out->inst_count = p->place_count;
     out->regs = k.regs, out->reg_count = k.numbers;
     out->blocks = blocks, out->block_count = p->block_count;

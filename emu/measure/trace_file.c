@@ -88,7 +88,7 @@ static void put_inst(struct buf *b, struct ptx_isa *isa, const struct trace_inst
     put_number(b, i->reads);
     put_number(b, i->writes);
     put_number(b, i->place);
-    put_number(b, i->dead_result | (u32)i->combined << 1);
+    put_number(b, i->dead_result | (u32)i->combined << 1 | (u32)i->handoff << 2);
     put_number(b, i->pending);
 }
 
@@ -339,8 +339,8 @@ static bool get_inst(struct reader *r, struct ptx_isa *isa, struct trace_inst *i
     i->reads = get_below(c, UINT16_MAX);
     i->writes = get_below(c, UINT16_MAX);
     i->place = get_below(c, UINT32_MAX);
-    const u32 flags = get_below(c, 3);
-    i->dead_result = flags & 1, i->combined = flags >> 1;
+    const u32 flags = get_below(c, TRACE_POLLS_VALUE << 2 | 3);
+    i->dead_result = flags & 1, i->combined = flags >> 1 & 1, i->handoff = (u8)(flags >> 2);
     i->pending = (u8)get_below(c, UINT8_MAX);
     return !c->bad;
 }

@@ -184,7 +184,11 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
     const bool run = way == WAY_SAME || (way == WAY_FOLLOW && m == ~0u),
                banks = space == PTX_SPACE_SHARED && !g->worker->machine->narrow_banks;
     const u64 from = at[__builtin_ctz(m)], bytes = way == WAY_SAME ? size : size * (u64)LANES;
-    if (run && banks) {
+    const bool each = !banks && emu_handoff_of(g, in); /* the trace names each lane's element */
+    if (each && run) {
+        fill_run(at, from, way == WAY_FOLLOW ? size : 0);
+        COUNTING.lanes(g, in, w, at, m, size, space, in->y);
+    } else if (run && banks) {
         emu_count_bank_conflict_passes(g, in, w, lanes,
                                        bank_conflict_passes_of_run(size, way == WAY_SAME));
     } else if (run && (space == PTX_SPACE_GLOBAL || from >= MEM_GLOBAL)) {
@@ -194,7 +198,8 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
             g, in, w, lanes,
             bank_conflict_passes_of_halves(at[0], at[LANES / 2],
                                            way == WAY_HALVES_SAME ? 1 : LANES / 2));
-    } else if (space != PTX_SPACE_SHARED && (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME) &&
+    } else if (space != PTX_SPACE_SHARED && !each &&
+               (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME) &&
                lines_apart(at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2)) {
         emu_count_run(g, in, w, at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2,
                       lanes, size, in->y);

@@ -262,21 +262,78 @@ static const char flags[] =
     "M: mad.lo.u32 %v, %v, %v, %i; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 200; @%p bra M;"
     "membar.gl; or.b32 %v, %v, 1; st.volatile.global.u32 [%a+128], %v; ret;";
 
-/* A model that cannot know says so, and its interval holds. */
-Test(imbalance, flags_have_a_note_and_a_wide_interval)
+static struct launch_estimate estimate_of_grid(struct kernel *k, uint32_t grid)
+{
+    const struct emu_launch l = {.grid = {grid, 1, 1},
+                                 .block = {32, 1, 1},
+                                 .params = k->params,
+                                 .params_size = sizeof k->params};
+    struct launch_estimate t;
+    const struct emu_report *r = emu_launch(k->emu, emu_kernel_at(k->image, 0), &l);
+    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
+    cr_assert(launch_estimate_of(r->counts, &t));
+    return t;
+}
+
+/* Such a loop ends by any value but 0: the first store to the flag may have ended it, and a note says that this is not
+ * known. */
+Test(imbalance, a_chain_of_flags_takes_the_time_of_all_that_wait)
 {
     enum { CTAS = 16, LEAST = CTAS * 200 * 4 };
     struct kernel k = kernel_new(flags, emu_gpu_find("titanv"));
-    const struct emu_launch l = {.grid = {CTAS, 1, 1},
-                                 .block = {32, 1, 1},
-                                 .params = k.params,
-                                 .params_size = sizeof k.params};
-    struct launch_estimate t;
-    const struct emu_report *r = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l);
-    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
-    cr_assert(launch_estimate_of(r->counts, &t));
+    const struct launch_estimate t = estimate_of_grid(&k, CTAS);
     const bool noted = t.warnings & LAUNCH_WAITS;
     cr_expect(noted);
-    cr_expect(t.high >= LEAST, "%g to %g cycles, %d are the least", t.low, t.high, LEAST);
+    cr_expect(t.cycles >= LEAST, "%g cycles, %d are the least", t.cycles, LEAST);
+    cr_expect(t.high >= 16 * t.cycles, "%g to %g cycles", t.low, t.high);
+    kernel_free(&k);
+}
+
+/* CTA c has ticket c, or, in the order of `q`, another one of its own: it waits until the word is its ticket, makes four
+ * loads from L2 one after another, and stores the next ticket. */
+static const char tickets[] =
+    ".reg .u64 %a, %b, %h; .reg .u32 %v, %c, %q; .reg .pred %p; ld.param.u64 %a, [p]; ld.param.u32 %q, [q];"
+    "mov.u32 %c, %ctaid.x; xor.b32 %c, %c, %q;"
+    "L: ld.volatile.global.u32 %v, [%a]; setp.ne.u32 %p, %v, %c; @%p bra L; add.u64 %b, %a, 4096;"
+    "ld.volatile.global.u32 %v, [%b]; cvt.u64.u32 %h, %v; add.u64 %b, %b, %h;"
+    "ld.volatile.global.u32 %v, [%b]; cvt.u64.u32 %h, %v; add.u64 %b, %b, %h;"
+    "ld.volatile.global.u32 %v, [%b]; cvt.u64.u32 %h, %v; add.u64 %b, %b, %h;"
+    "ld.volatile.global.u32 %v, [%b]; add.u32 %v, %v, %c; add.u32 %v, %v, 1;"
+    "st.volatile.global.u32 [%a], %v; ret;";
+
+/* One after another: the load that finds the ticket, and four more, each with the latency of L2. */
+Test(imbalance, tickets_are_served_one_after_another)
+{
+    static const char *const names[] = {"titanv", "gv100", "h200"};
+    static const uint64_t orders[] = {0, 1, 3, 63};
+    enum { CTAS = 64 };
+    for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
+        const struct emu_gpu *gpu = emu_gpu_find(names[g]);
+        const double least = CTAS * 5 * gpu->l2_latency;
+        double first = 0;
+        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+            struct kernel k = kernel_new(tickets, gpu);
+            k.params[1] = orders[o];
+            const struct launch_estimate t = estimate_of_grid(&k, CTAS);
+            const bool noted = t.warnings & LAUNCH_WAITS;
+            cr_expect(noted);
+            cr_expect(t.cycles >= least && t.cycles <= 2 * least,
+                      "%s, order %d: %g cycles, the loads take %g", names[g], (int)orders[o],
+                      t.cycles, least);
+            if (!o) first = t.cycles;
+            cr_expect(fabs(t.cycles - first) <= 0.05 * first, "%s, order %d: %g cycles and %g",
+                      names[g], (int)orders[o], t.cycles, first);
+            cr_expect(t.high < 16 * t.cycles, "%g to %g cycles", t.low, t.high);
+            kernel_free(&k);
+        }
+    }
+}
+
+/* A trace of a part of the CTAs lacks stores that others wait for: nothing waits, and the note and the interval say so. */
+Test(imbalance, tickets_of_a_sample_are_not_followed)
+{
+    struct kernel k = kernel_new(tickets, emu_gpu_find("titanv"));
+    const struct launch_estimate t = estimate_of_grid(&k, 8192);
+    cr_expect(t.high >= 16 * t.cycles, "%g to %g cycles", t.low, t.high);
     kernel_free(&k);
 }

@@ -1,0 +1,107 @@
+/* Loads that poll: such a load reads what another warp has stored, so it is not done before that store is in L2.
+ *
+ * The emulator knows which stores came before a load; a trace has the number that the load needs (enum trace_handoff in
+ * emu/trace.h). So a flag or a ticket takes the time of the warp that is awaited, on the modelled machine. The order in which
+ * warps publish to one place is not kept, only how many have: where several warps store to one bucket, another one than in
+ * the emulator's run may end the wait. A loop that ends by any of several values waits for the first store alone, so a barrier
+ * that counts its threads in the word that they poll still waits too short.
+ *
+ * How often a loop goes round depends on when the store comes, so a trace has the last round alone (trace_poll()). It begins when the store is in L2 and takes a whole round trip, which is what loads in a row take on average from a
+ * random time on: half a round until the next load reaches L2, and half a trip back. That the other rounds load L2, too, is
+ * not modelled.
+ *
+ * Nothing waits in traces that are sampled: the stores that a load waits for may not be there. */
+#include "model/timing_internal.h"
+
+#include "emu/trace.h"
+
+typedef uint32_t u32;
+
+struct timing_polled { /* a bucket of elements */
+    u32 published;     /* lanes */
+    double when;       /* the last of them: in L2 */
+};
+
+bool timing_follows_polls(const struct emu_trace *t)
+{
+    return t->polls && t->recorded == t->instructions && !t->cut && t->sms_traced == t->sms;
+}
+
+/* What the lanes of the warp's next instruction name, if it publishes or polls. NULL: it does not. */
+static const u32 *lanes_of(const struct timing *c, const struct timing_warp *w, u32 inst,
+                           bool polls, u32 *count)
+{
+    const u32 *word = w->trace->words + w->at;
+    const u32 handoff = c->t->insts[inst].handoff;
+    if (!handoff || polls != (handoff >= TRACE_POLLS_ANY) || w->at >= w->trace->count ||
+        (*word & 3) != TRACE_GLOBAL || !(word[2] & TRACE_ELEMENTS) ||
+        !timing_is_access_of(c->t, *word, inst))
+        return NULL;
+    *count = TRACE_SIZE_LANES(word[2]);
+    return word + 3;
+}
+
+bool timing_poll_waits(struct timing *c, struct timing_warp *w, double *when)
+{
+    u32 count = 0;
+    const u32 *lanes = lanes_of(c, w, w->inst, true, &count);
+    *when = 0;
+    for (u32 l = 0; lanes && l < count; l++) {
+        const struct timing_polled *p = &c->mem.polled[TRACE_POLL_BUCKET_OF(lanes[l])];
+        if (p->published < TRACE_POLL_COUNT_OF(lanes[l])) {
+            w->polls = lanes[l];
+            c->mem.poll_waiters++;
+            return true;
+        }
+        if (p->published == TRACE_POLL_COUNT_OF(lanes[l]) && p->when > *when) *when = p->when;
+    }
+    return false;
+}
+
+static void let_go(struct timing *c, struct timing_warp *w, double when)
+{
+    w->polls = 0;
+    c->mem.poll_waiters--;
+    timing_release_warp(c, w, when, when, TIMING_L2);
+    w->part = TIMING_L2;
+}
+
+void timing_publish(struct timing *c, const struct timing_warp *w, u32 inst, double done)
+{
+    u32 count = 0;
+    const u32 *lanes = lanes_of(c, w, inst, false, &count);
+    for (u32 l = 0; lanes && l < count; l++) {
+        struct timing_polled *p = &c->mem.polled[trace_poll_bucket(lanes[l] & ~TRACE_SWAPPED)];
+        p->published++;
+        if (done > p->when) p->when = done;
+    }
+    if (!lanes || !c->mem.poll_waiters) return;
+    for (u32 k = 0; k < c->sms * c->warps_per_sm && c->mem.poll_waiters; k++) {
+        struct timing_warp *other = &c->warps[k];
+        if (!other->polls) continue;
+        const struct timing_polled *p = &c->mem.polled[TRACE_POLL_BUCKET_OF(other->polls)];
+        if (p->published >= TRACE_POLL_COUNT_OF(other->polls)) let_go(c, other, p->when);
+    }
+}
+
+bool timing_poll_unblock(struct timing *c, double now)
+{
+    const bool any = c->mem.poll_waiters;
+    if (any) c->out->polls = false;
+    for (u32 k = 0; k < c->sms * c->warps_per_sm && c->mem.poll_waiters; k++)
+        if (c->warps[k].polls) {
+            struct timing_polled *p = &c->mem.polled[TRACE_POLL_BUCKET_OF(c->warps[k].polls)];
+            p->published = TRACE_POLL_COUNT_OF(c->warps[k].polls);
+            let_go(c, &c->warps[k], now);
+        }
+    return any;
+}
+
+void timing_prepare_polls(struct timing *c)
+{
+    if (c->hooks || !timing_follows_polls(c->t)) return;
+    c->mem.polled = timing_take(&c->storage, TRACE_POLL_BUCKETS, sizeof *c->mem.polled);
+    c->out->polls = true;
+    for (u32 i = 0; i < c->t->inst_count; i++)
+        if (c->t->insts[i].handoff == TRACE_POLLS_ANY) c->out->polls = false;
+}
