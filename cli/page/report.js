@@ -181,11 +181,13 @@ function labelOf(metric) { return METRICS[metric] ? METRICS[metric] : [metric + 
 /* Charts over time. uPlot draws axes, lines and areas, the crosshair, which all charts share, and the selection; the cells of the
  * heat map are painted into the frame of a uPlot chart without series. All show the cycles view.from to view.to. */
 const LEFT = 78, RIGHT = 12, AXIS = 26, LABEL = 18;
-const widthOf = at => Math.max(300, at.clientWidth);
+let width = 300, paper = false; /* of all charts: asked once, since each question lays out the page */
+const PAPER = 1000; /* the style sheet makes it as wide as the paper */
+const measure = () => { width = paper ? PAPER : Math.max(300, $('time').clientWidth); };
 function chart(at, o) {
   const text = {stroke:() => css('--dim'), font:'12px system-ui, sans-serif', labelFont:'12px system-ui, sans-serif', labelGap:0, gap:4, grid:{show:false}, ticks:{stroke:() => css('--line'), width:1, size:4}};
   const u = new uPlot({
-    width:widthOf(at), height:o.height, padding:[o.top, RIGHT, 2, 0], legend:{show:false}, series:[{}, ...o.series], cursor:{
+    width, height:o.height, padding:[o.top, RIGHT, 2, 0], legend:{show:false}, series:[{}, ...o.series], cursor:{
       sync:{key:'time', scales:['x', null]}, drag:{x:true, y:false, setScale:false, dist:4}, points:{show:false}, y:false, bind:{dblclick:() => () => zoom(0, 0)} },
     scales:{x:{time:false, range:() => [view.from, view.to]}, y:{dir:o.down ? -1 : 1, range:() => [0, o.most()]}},
     axes:[{...text, size:AXIS, space:90, values:(_, s) => s.map(count), ...(o.last ? {label:'cycles of the SM', labelSize:LABEL} : {})}, {...text, size:LEFT - LABEL, labelSize:LABEL, label:o.label || ' ', ...o.rows}],
@@ -193,13 +195,13 @@ function chart(at, o) {
       draw:[u => inside(u, g => { if (o.paint) o.paint(u, g, devicePixelRatio || 1); const b = u.bbox; g.setLineDash([]); g.strokeStyle = css('--line'); g.lineWidth = 1; g.strokeRect(b.left - .5, b.top - .5, b.width + 1, b.height + 1); })],
       setCursor:[u => { if (u.cursor.event) tip(u, o); }],
       setSelect:[u => { const s = u.select; if (u.cursor.event && s.width) { const a = u.posToVal(s.left, 'x'), b = u.posToVal(s.left + s.width, 'x'); for (const c of charts) c.u.setSelect({left:0, top:0, width:0, height:0}, false); zoom(a, b); } }] }
-  }, o.data(widthOf(at) - LEFT - RIGHT), at);
+  }, o.data(width - LEFT - RIGHT), at);
   u.root.setAttribute('role', 'img'); u.root.setAttribute('aria-label', o.about);
-  charts.push({u, o, at});
+  charts.push({u, o});
 }
 /* uPlot remembers what it has set in the context: it is to be found again. */
 function inside(u, paint) { u.ctx.save(); paint(u.ctx); u.ctx.restore(); }
-function redraw() { for (const c of charts) { const w = widthOf(c.at); if (w !== c.u.width) c.u.setSize({width:w, height:c.o.height}); c.u.setData(c.o.data(w - LEFT - RIGHT)); } }
+function redraw() { measure(); for (const c of charts) { if (width !== c.u.width) c.u.setSize({width, height:c.o.height}); c.u.setData(c.o.data(width - LEFT - RIGHT)); } }
 
 /* Of a list of sums by interval: what the first i intervals have. A mean over any time follows from two of these. */
 function prefixOf(t, list) { const p = new Float64Array(t.intervals + 1); for (let i = 0; i < t.intervals; i++) p[i + 1] = p[i] + list[i]; return p; }
@@ -257,8 +259,8 @@ function drawLines(at, some) {
 function drawHeat(at, p) {
   const {l} = p, t = l.lapse, m = metricOf(l), rows = m ? m.rows : 1, unit = labelOf(view.metric), each = Math.max(3, Math.min(14, Math.floor(420 / rows)));
   const apart = unit[1] === 'line' ? Math.ceil(14 / each) : Math.max(Math.ceil(14 / each), Math.ceil(rows / 10)), named = []; for (let r = 0; m && r < rows; r += apart) named.push(r + .5);
-  chart(at, {height:rows * each + 12 + AXIS + 2, top:12, series:[], down:true, most:() => rows, data:() => [[view.from, view.to]], lapse:t, about:'heat map over time of ' + unit[0] + ', ' + rows + ' rows',
-    rows:{splits:() => named, values:(_, s) => s.map(v => shorter(rowName(t, unit[1], v - .5), 9)), ticks:{show:false}},
+  chart(at, {height:rows * each + 12 + AXIS + 2, top:12, series:[], down:true, most:() => rows, data:() => [[view.from, view.to]], lapse:t, about:'heat map over time of ' + unit[0] + ', ' + rows + ' rows', label:unit[1] === 'line' ? ' ' : unit[1],
+    rows:{splits:() => named, values:(_, s) => s.map(v => unit[1] === 'line' ? shorter(rowName(t, 'line', v - .5), 9) : rowName(t, unit[1], v - .5).split(' ').pop()), ticks:{show:false}},
     tell:(at, i, u) => {
       const r = Math.floor(u.posToVal(u.cursor.top, 'y')), mode = t.modes.find(s => s[3] <= at && at < s[4]); let text = '';
       if (m && r >= 0 && r < rows) { const n = unit[1] === 'line' && t.hot_lines[r], source = n && data.files[n.file]; if (source && source[n.line - 1] !== undefined) text += '\n' + source[n.line - 1].trim().slice(0, 100); text += '\n' + rowName(t, unit[1], r) + ': ' + real(cellsOf(m)[r * t.intervals + i] / 255 * m.most) + ' ' + unit[0]; }
@@ -293,7 +295,7 @@ function drawStack(at, t, names, colours, lists, all, label, about) {
     tell:(at, i) => names.map((n, k) => lists[k][i] > 0 ? '\n' + n + ': ' + percent(lists[k][i] / whole(i)) : '').join('') });
 }
 function drawParts(at, t) { const names = Object.keys(PARTS).filter(n => t.sums[n]); drawStack(at, t, names, names.map(n => PARTS[n]), names.map(n => t.sums[n]), t.schedulers * t.sms.length, 'schedulers', 'what the schedulers do'); }
-const binNames = () => [0, 1, 2, 3, 4, 5, 6, 7].map(k => 4 * k + 1 + ' to ' + (4 * k + 4) + ' lanes'), binColours = () => binNames().map((_, k) => 'rgb(' + ramp((k + 1) / 8).join(',') + ')');
+const binNames = () => [0, 1, 2, 3, 4, 5, 6, 7].map(k => 4 * k + 1 + ' to ' + (4 * k + 4) + ' lanes'), binColours = () => binNames().map((_, k) => 'rgb(' + ramp(.15 + .85 * (k + 1) / 8).join(',') + ')');
 function drawLanes(at, t) {
   const key = el('div', null, 'legend'); at.append(key); binNames().forEach((n, k) => { const s = el('span'), b = el('b'); b.style.background = binColours()[k]; s.append(b, n); key.append(s); });
   drawStack(at, t, binNames(), binColours(), t.lane_bins, prefixOf(t, t.sums.instructions), 'instructions', 'warp instructions by active lanes');
@@ -325,7 +327,7 @@ function drawTime() {
     for (const n of ['commit', 'serial', 'flush']) if (with_lapse.some(x => x.l.lapse.modes.some(s => s[0] === n))) { const q = el('span'), b = el('b'); b.style.background = PARTS[n]; q.append(b, n + ' mode'); key.append(q); }
     nodes.push(legend(new Set(with_lapse.flatMap(x => Object.keys(x.l.lapse.sums)))));
   }
-  put('time', ...nodes); if (with_lapse.length) drawLines(lines, with_lapse); for (const d of draw) d(); mark(); keep();
+  put('time', ...nodes); measure(); if (with_lapse.length) drawLines(lines, with_lapse); for (const d of draw) d(); mark(); keep();
 }
 function tip(u, o) {
   const t = o.lapse, at = u.posToVal(u.cursor.left, 'x'), i = Math.floor(at / t.interval), box = $('tip'), e = u.cursor.event;
@@ -358,10 +360,13 @@ function drawRoofline() {
   s.append(svg('text', {x:(L + W) / 2, y:H - 12, 'text-anchor':'middle'}, 'warp instructions for each byte of DRAM'), svg('text', {x:16, y:H / 2, transform:`rotate(-90 16 ${H / 2})`, 'text-anchor':'middle'}, 'warp instructions / cycle'));
   const seen = new Map();
   points.forEach(p => { const key = p.r.gpu; if (!seen.has(key)) seen.set(key, []); seen.get(key).push(p.l); });
+  const labels = [];
   for (const [gpu, list] of seen) { /* slope: bytes per cycle, from any launch under the slope; flat: the most */
     const flat = Math.max(...list.map(l => l.roof)), slope = Math.max(...list.map(l => l.roof / l.intensity)), knee = flat / slope, xa = 10 ** x0, xb = 10 ** x1;
     const path = knee > xa && knee < xb ? [[xa, slope * xa], [knee, flat], [xb, flat]] : [[xa, Math.min(flat, slope * xa)], [xb, Math.min(flat, slope * xb)]];
-    s.append(svg('polyline', {points:path.map(q => X(q[0]) + ',' + Math.min(H - B, Y(Math.max(q[1], 10 ** y0)))).join(' '), fill:'none', stroke:css('--dim'), 'stroke-width':1.5}), svg('text', {x:X(xb) - 4, y:Y(flat) - 5, 'text-anchor':'end'}, gpu));
+    s.append(svg('polyline', {points:path.map(q => X(q[0]) + ',' + Math.min(H - B, Y(Math.max(q[1], 10 ** y0)))).join(' '), fill:'none', stroke:css('--dim'), 'stroke-width':1.5}));
+    let y = Y(flat) - 5; while (labels.some(v => Math.abs(v - y) < 13)) y += 7; /* roofs of GPUs may be the same */
+    labels.push(y); s.append(svg('text', {x:X(xb) - 4, y, 'text-anchor':'end'}, gpu));
   }
   for (const p of points) { const m = mark4(MARKS[p.i % 4], X(p.l.intensity), Y(p.l.performance), RUN_COLOURS[p.i % 6]); m.append(svg('title', {}, `${p.l.kernel} (launch ${p.l.number}, ${runName(p.r)})\n${real(p.l.performance)} warp instructions/cycle, ${percent(p.l.performance / p.l.roof)} of ${real(p.l.roof)}`)); m.style.cursor = 'pointer'; m.onclick = () => choose(p.l.number); s.append(m); }
   const key = el('div', null, 'legend');
@@ -503,7 +508,8 @@ async function main() {
   $('search').oninput = () => { drawLaunches(); drawCompare(); drawOccupancy(); drawCommunication(); drawAdvice(); drawSource(); mark(); };
   $('theme').onclick = () => { setTheme(!dark()); drawRuns(); drawCompare(); drawLaunches(); drawTime(); drawRoofline(); }; $('help').onclick = () => $('keys').showModal();
   document.addEventListener('keydown', onKey); addEventListener('resize', redraw);
-  addEventListener('beforeprint', () => { if (dark()) $('theme').click(); });
+  addEventListener('beforeprint', () => { paper = true; if (dark()) $('theme').click(); redraw(); });
+  addEventListener('afterprint', () => { paper = false; redraw(); });
   document.documentElement.dataset.ready = 'yes';
 }
 main().catch(e => { const p = document.createElement('p'); p.className = 'warning'; p.textContent = 'This report could not be shown: ' + e.message + ' (it needs a browser with DecompressionStream: Chrome 80, Firefox 113, Safari 16.4)'; document.body.prepend(p); document.documentElement.dataset.ready = 'failed'; });
