@@ -4,13 +4,14 @@
  * A product of two such elements has 22 bits at most, so it is exact in f32 unless it leaves f32's range. It is multiplied by
  * 2^(25 - e), e the greatest exponent of its element of D, and converted to an integer, which cuts it. It is less than 2^27
  * then (each factor is less than 2 of its power of two), and the sum of 16 of them, at most
- * 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21 + 2^9, fits 32 bits. C is cut likewise, and added in f64, where all of this is exact.
+ * 16 * (2 - 2^-10)^2 * 2^25 = 2^31 - 2^21 + 2^9, fits 32 bits. C is cut likewise, and is less than 2^26 then.
  *
- * 16 rows of one column of D are computed together: A is kept by k, B by column, C and D by column. Exponents are added with
- * the formats' bias, as 16-bit numbers, for two k at a time; a zero's exponent is so small that a sum with it never counts.
+ * Vectors are as registers are: a register of all lanes has 8 rows of C or D with four even, or four odd columns, so 16 bytes of
+ * a vector are of one row, and nothing has to be turned but B. Exponents are bytes, of which a word has four k: the sum of two
+ * is at most 82, and that of a zero's, -128, and another, at most -87, is less than that of any two numbers.
  *
- * What is not exact so, is left to simd_matrix.c: infinity, NaN, and elements of bf16 and tf32 that are less than 2^-50 or at
- * least 2^61, of which products and their multiples might leave the range of f32. */
+ * What is not exact so, is left to simd_matrix.c: infinity, NaN, elements of bf16 and tf32 that are less than 2^-43 or at
+ * least 2^42 (products and their multiples stay in the range of f32), and a sum with C of more than 32 bits. */
 #ifndef HEDDLE_EMU_OPS_MATRIX_CUT_H
 #define HEDDLE_EMU_OPS_MATRIX_CUT_H
 
@@ -18,38 +19,102 @@
 #include "emu/ops/matrixops.h"
 #include "ptx/ptx.h"
 
-enum { CUT_ROWS = 16, CUT_K = 16, CUT_COLUMNS = 32, CUT_NONE = -8192 /* exponent of 0 */ };
+enum { CUT_ROWS = 16, CUT_K = 16, CUT_TILES = 4, CUT_REGS = 8 };
+enum { CUT_LEAST = -43, CUT_MOST = 41, CUT_NONE = -128 /* exponents: range, of 0 */ };
+enum { CUT_ALONE = -100 /* exponent of a C, or less, that has no products beside it */ };
 
 #if defined __AVX512BW__
 enum { CUT_BYTES = 64 };
-#define CUT_MAX16(x, y) ((cut_i16)_mm512_max_epi16((__m512i)(x), (__m512i)(y)))
 #elif defined __AVX2__
 enum { CUT_BYTES = 32 };
-#define CUT_MAX16(x, y) ((cut_i16)_mm256_max_epi16((__m256i)(x), (__m256i)(y)))
 #else
 enum { CUT_BYTES = 16 };
-#if defined __SSE2__
-#define CUT_MAX16(x, y) ((cut_i16)_mm_max_epi16((__m128i)(x), (__m128i)(y)))
-#else
-#define CUT_MAX16(x, y) (((x) & ((x) > (y))) | ((y) & ~((x) > (y))))
-#endif
 #endif
 typedef f32 cut_f32 __attribute__((vector_size(CUT_BYTES), may_alias));
 typedef i32 cut_i32 __attribute__((vector_size(CUT_BYTES), may_alias));
 typedef u32 cut_u32 __attribute__((vector_size(CUT_BYTES), may_alias));
 typedef i16 cut_i16 __attribute__((vector_size(CUT_BYTES), may_alias));
-enum { CUT_WIDTH = CUT_BYTES / 4, CUT_VECTORS = CUT_ROWS / CUT_WIDTH };
+typedef i8 cut_i8 __attribute__((vector_size(CUT_BYTES), may_alias));
+enum { CUT_WIDTH = CUT_BYTES / 4, CUT_GROUP = CUT_BYTES / 16 /* rows of a vector */ };
 
-/* A strip of 16 rows of A and C, all of B, and what becomes D. */
+/* Operations of vectors, apart in each 16 bytes: the sum of bytes, which stays at -128; the greater byte; two vectors of 16, or
+ * 32 bits as one of half as many bits; bf16's first and last four as f32; four words for all; word j for all four. */
+#if defined __AVX512BW__
+#define CUT_ADD8(x, y) ((cut_i8)_mm512_adds_epi8((__m512i)(x), (__m512i)(y)))
+#define CUT_MAX8(x, y) ((cut_i8)_mm512_max_epi8((__m512i)(x), (__m512i)(y)))
+#define CUT_PACK8(x, y) ((cut_i8)_mm512_packs_epi16((__m512i)(x), (__m512i)(y)))
+#define CUT_PACK16(x, y) ((cut_i16)_mm512_packs_epi32((__m512i)(x), (__m512i)(y)))
+#define CUT_FIRST(h) ((cut_f32)_mm512_unpacklo_epi16(_mm512_setzero_si512(), (__m512i)(h)))
+#define CUT_LAST(h) ((cut_f32)_mm512_unpackhi_epi16(_mm512_setzero_si512(), (__m512i)(h)))
+#define CUT_QUAD(p) ((cut_f32)_mm512_broadcast_f32x4(_mm_load_ps(p)))
+#define CUT_PICK(v, j) ((cut_f32)_mm512_permute_ps((__m512)(v), (j)*0x55))
+#elif defined __AVX2__
+#define CUT_ADD8(x, y) ((cut_i8)_mm256_adds_epi8((__m256i)(x), (__m256i)(y)))
+#define CUT_MAX8(x, y) ((cut_i8)_mm256_max_epi8((__m256i)(x), (__m256i)(y)))
+#define CUT_PACK8(x, y) ((cut_i8)_mm256_packs_epi16((__m256i)(x), (__m256i)(y)))
+#define CUT_PACK16(x, y) ((cut_i16)_mm256_packs_epi32((__m256i)(x), (__m256i)(y)))
+#define CUT_FIRST(h) ((cut_f32)_mm256_unpacklo_epi16(_mm256_setzero_si256(), (__m256i)(h)))
+#define CUT_LAST(h) ((cut_f32)_mm256_unpackhi_epi16(_mm256_setzero_si256(), (__m256i)(h)))
+#define CUT_QUAD(p) ((cut_f32)_mm256_broadcast_ps((const __m128 *)(const void *)(p)))
+#define CUT_PICK(v, j) ((cut_f32)_mm256_permute_ps((__m256)(v), (j)*0x55))
+#elif defined __SSE2__
+#define CUT_ADD8(x, y) ((cut_i8)_mm_adds_epi8((__m128i)(x), (__m128i)(y)))
+#define CUT_MAX8(x, y) (((x) & ((x) > (y))) | ((y) & ~((x) > (y))))
+#define CUT_PACK8(x, y) ((cut_i8)_mm_packs_epi16((__m128i)(x), (__m128i)(y)))
+#define CUT_PACK16(x, y) ((cut_i16)_mm_packs_epi32((__m128i)(x), (__m128i)(y)))
+#define CUT_FIRST(h) ((cut_f32)_mm_unpacklo_epi16(_mm_setzero_si128(), (__m128i)(h)))
+#define CUT_LAST(h) ((cut_f32)_mm_unpackhi_epi16(_mm_setzero_si128(), (__m128i)(h)))
+#define CUT_QUAD(p) (*(const cut_f32 *)(const void *)(p))
+#define CUT_PICK(v, j) ((cut_f32)_mm_shuffle_ps((__m128)(v), (__m128)(v), (j)*0x55))
+#else
+static inline cut_i8 cut_add8(cut_i8 x, cut_i8 y)
+{
+    for (int i = 0; i < 16; i++) {
+        const int sum = x[i] + y[i];
+        x[i] = (i8)(sum < CUT_NONE ? CUT_NONE : sum);
+    }
+    return x;
+}
+static inline cut_i8 cut_pack8(cut_i16 x, cut_i16 y)
+{
+    cut_i8 to;
+    for (int i = 0; i < 8; i++) to[i] = (i8)x[i], to[8 + i] = (i8)y[i];
+    return to;
+}
+static inline cut_i16 cut_pack16(cut_i32 x, cut_i32 y)
+{
+    cut_i16 to;
+    for (int i = 0; i < 4; i++) to[i] = (i16)x[i], to[4 + i] = (i16)y[i];
+    return to;
+}
+#define CUT_ADD8(x, y) cut_add8(x, y)
+#define CUT_MAX8(x, y) (((x) & ((x) > (y))) | ((y) & ~((x) > (y))))
+#define CUT_PACK8(x, y) cut_pack8(x, y)
+#define CUT_PACK16(x, y) cut_pack16(x, y)
+#define CUT_FIRST(h)                                                                               \
+    ((cut_f32)((cut_u32){(u16)(h)[0], (u16)(h)[1], (u16)(h)[2], (u16)(h)[3]} << 16))
+#define CUT_LAST(h) ((cut_f32)((cut_u32){(u16)(h)[4], (u16)(h)[5], (u16)(h)[6], (u16)(h)[7]} << 16))
+#define CUT_QUAD(p) (*(const cut_f32 *)(const void *)(p))
+#define CUT_PICK(v, j) ((cut_f32){(v)[j], (v)[j], (v)[j], (v)[j]})
+#endif
+
+/* A strip of 16 rows of A, all of B, C and what becomes D. */
 struct cut_work {
-    _Alignas(64) f32 a[CUT_K][CUT_ROWS];
-    _Alignas(64) i16 a_exponents[CUT_K / 2][CUT_ROWS][2];
-    _Alignas(64) f32 c[CUT_COLUMNS][CUT_ROWS]; /* becomes what is left of it */
-    _Alignas(64) i32 sums[CUT_COLUMNS][CUT_ROWS];
-    _Alignas(64) f32 units[CUT_COLUMNS][CUT_ROWS]; /* what a sum counts: 2^(e - 25) */
-    _Alignas(64) f32 b[CUT_COLUMNS * CUT_K];       /* [column][k] */
-    _Alignas(64) i16 b_exponents[CUT_COLUMNS * CUT_K];
+    _Alignas(64) f32 a[CUT_K / 4][CUT_ROWS][4];
+    _Alignas(64) i8 a_exponents[CUT_ROWS][CUT_K];
+    _Alignas(64) f32 b[CUT_TILES][CUT_K][TILE];               /* even columns, then odd ones */
+    _Alignas(64) f32 b_exponents[CUT_TILES][CUT_K / 4][TILE]; /* bytes, of four k */
+    _Alignas(64) f32 d[CUT_REGS][LANES];
+    const f32 *c[CUT_REGS]; /* registers, or room */
+    _Alignas(64) f32 room[CUT_REGS][LANES];
 };
+
+static inline cut_i16 cut_load(const void *p)
+{
+    cut_i16 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
 
 /* A block of 4x4 words, transposed. */
 static inline void turn4(const f32 *from, u32 from_stride, f32 *to, u32 to_stride)
@@ -65,215 +130,277 @@ static inline void turn4(const f32 *from, u32 from_stride, f32 *to, u32 to_strid
 #endif
 }
 
-/* A register of all lanes, 8 rows of 4 words, as 4 rows of 8; and back. */
-static inline void turn_out(const f32 *words, f32 *to, u32 stride)
+/* Exponents of halves of f16 or bf16; marks in `bad` which are out of range. */
+static inline cut_i16 cut_exponents(cut_i16 bits, bool is_f16, cut_i16 *bad)
 {
-    turn4(words, 4, to, stride);
-    turn4(words + 16, 4, to + 4, stride);
-}
-static inline void turn_back(const f32 *from, u32 stride, f32 *words)
-{
-    turn4(from, stride, words, 4);
-    turn4(from + 4, stride, words + 16, 4);
+    const i16 shift = is_f16 ? 10 : 7, mask = is_f16 ? 31 : 255, bias = is_f16 ? 15 : 127;
+    const i16 least = is_f16 ? 0 : (i16)(bias + CUT_LEAST),
+              most = is_f16 ? 30 : (i16)(bias + CUT_MOST);
+    const cut_i16 field = (bits >> shift) & mask, zero = (bits & 0x7fff) == 0;
+    *bad |= ((field < least) | (field > most)) & ~zero;
+    return ((field - (field == 0) - bias) & ~zero) | (CUT_NONE & zero);
 }
 
-/* Biased exponents of n halves, in the place of f16's or bf16's; n fills vectors. Returns whether one is out of range. */
-static inline bool cut_exponents(const u16 *h, int n, bool is_f16, i16 *e)
+/* tf32's bits but the sign, with the exponent and its zeros where bf16 has them. */
+static inline cut_i32 cut_upper(cut_i32 word)
 {
-    const i16 shift = is_f16 ? 10 : 7, mask = is_f16 ? 31 : 255;
-    const i16 least = is_f16 ? 0 : 127 - 50, most = is_f16 ? 30 : 127 + 60;
-    cut_i16 bad = {0};
-    for (int i = 0; i < n; i += CUT_BYTES / 2) {
-        const cut_i16 bits = *(const cut_i16 *)(const void *)(h + i),
-                      field = (bits >> shift) & mask, zero = (bits & 0x7fff) == 0;
-        bad |= ((field < least) | (field > most)) & ~zero;
-        *(cut_i16 *)(e + i) = ((field - (field == 0)) & ~zero) | (CUT_NONE & zero);
-    }
+    return (word >> 16 & 0x7fff) | (((word & 0xe000) != 0) & 1);
+}
+
+/* Two blocks of 8 halves, or of four words of tf32, of a few rows of A or columns of B: their exponents. */
+static inline cut_i8 cut_bytes(const void *p, const void *q, unsigned type, cut_i16 *bad)
+{
+    const cut_i16 none = {0}, h = cut_load(p), more = q ? cut_load(q) : none;
+    if (type == PTX_tf32)
+        return CUT_PACK8(
+            cut_exponents(CUT_PACK16(cut_upper((cut_i32)h), cut_upper((cut_i32)more)), false, bad),
+            none + CUT_NONE);
+    return CUT_PACK8(cut_exponents(h, type == PTX_f16, bad),
+                     cut_exponents(more, type == PTX_f16, bad));
+}
+
+static inline bool cut_is_bad(cut_i16 bad)
+{
     u32 any = 0;
+#if defined __AVX512BW__
+    any = _mm512_test_epi64_mask((__m512i)bad, (__m512i)bad);
+#else
     for (int i = 0; i < CUT_WIDTH; i++) any |= ((cut_u32)bad)[i];
+#endif
     return any;
 }
 
-/* tf32's bits with the exponent and its zeros where bf16 has them. */
-static inline u16 cut_upper(u32 word)
+/* Eight halves of each of a few rows -> their first four, and their last four. */
+static inline void cut_values(const void *p, bool is_f16, void *first, void *last)
 {
-    return (u16)(word >> 16 | ((word & 0xe000) != 0));
-}
-
-static inline void cut_values(const u16 *restrict h, int n, bool is_f16, f32 *restrict f)
-{
-    if (is_f16) from_f16(h, n, f);
-    else CONVERT(n, f[i], fp_float32((u32)h[i] << 16))
+    const cut_i16 h = cut_load(p);
+    cut_f32 low, high;
+    if (!is_f16) low = CUT_FIRST(h), high = CUT_LAST(h);
+    else {
+#if defined __AVX512BW__
+        const __m512i v = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7),
+                                                   (__m512i)h);
+        low = (cut_f32)_mm512_cvtph_ps(_mm512_castsi512_si256(v));
+        high = (cut_f32)_mm512_cvtph_ps(_mm512_extracti64x4_epi64(v, 1));
+#elif defined __F16C__ && defined __AVX2__
+        const __m256i v = _mm256_permute4x64_epi64((__m256i)h, 0xd8);
+        low = (cut_f32)_mm256_cvtph_ps(_mm256_castsi256_si128(v));
+        high = (cut_f32)_mm256_cvtph_ps(_mm256_extracti128_si256(v, 1));
+#else /* exact, infinity aside */
+#define WIDEN(x)                                                                                   \
+    ((cut_f32)((cut_u32)((cut_f32)(((cut_u32)(x)&0x7fff0000u) >> 3) * 0x1p112f) |                  \
+               ((cut_u32)(x)&0x80000000u)))
+        low = WIDEN(CUT_FIRST(h)), high = WIDEN(CUT_LAST(h));
+#undef WIDEN
+#endif
+    }
+    *(cut_f32 *)first = low, *(cut_f32 *)last = high;
 }
 
 /* Whether the strip of A that begins with register `first` is in range. */
 static inline bool cut_read_a(const struct emu_group *g, const struct mma_desc *d, u32 w, u32 first,
                               struct cut_work *x)
 {
-    _Alignas(64) u16 halves[CUT_K][CUT_ROWS];
-    _Alignas(64) i16 e[CUT_K][CUT_ROWS];
-    u16 block[2 * LANES];
-    u32 room[LANES];
-    const u32 k = d->k, parts = d->m == 8 ? 1 : 2, wide = d->a == PTX_tf32 ? 4 : 8;
-    if (parts == 1) memset(x->a, 0, sizeof x->a), memset(halves, 0, sizeof halves);
-    for (u32 at = 0, r = first; at < k; at += wide)
-        for (u32 part = 0; part < parts; part++, r++) {
-            const u32 *p = take32(g, d->a_rows[r], w, room);
-            if (d->a == PTX_tf32) {
-                turn_out((const f32 *)(const void *)p, x->a[at] + part * TILE, CUT_ROWS);
-                continue;
+    u32 room[2][LANES];
+    cut_i16 bad = {0};
+    const bool words = d->a == PTX_tf32;
+    const u32 parts = d->m == 8 ? 1 : 2, blocks = d->k / (words ? 4u : 8u);
+    for (u32 part = 0; part < parts; part++) {
+        const u32 *p = take32(g, d->a_rows[first + part], w, room[0]),
+                  *q = blocks < 2 ? NULL : take32(g, d->a_rows[first + parts + part], w, room[1]);
+        for (u32 i = 0; i < TILE; i += CUT_GROUP) {
+            const u32 row = part * TILE + i;
+            const u32 *const from = p + i * 4, *const more = q ? q + i * 4 : NULL;
+            *(cut_i8 *)x->a_exponents[row] = cut_bytes(from, more, d->a, &bad);
+            if (words) {
+                *(cut_i32 *)(void *)x->a[0][row] = (cut_i32)cut_load(from) & (i32)0xffffe000;
+                if (q) *(cut_i32 *)(void *)x->a[1][row] = (cut_i32)cut_load(more) & (i32)0xffffe000;
+            } else {
+                cut_values(from, d->a == PTX_f16, x->a[0][row], x->a[1][row]);
+                if (q) cut_values(more, d->a == PTX_f16, x->a[2][row], x->a[3][row]);
             }
-            transpose_halves((const u16 *)p, block);
-            for (u32 i = 0; i < TILE; i++)
-                memcpy(halves[at + i] + part * TILE, block + i * TILE, TILE * sizeof *block);
         }
-    const int n = (int)k * CUT_ROWS;
-    u16 *h = halves[0];
-    f32 *f = x->a[0];
-    if (d->a == PTX_tf32) {
-        const u32 *bits = (const u32 *)(const void *)f;
-        CONVERT(n, h[i], cut_upper(bits[i]))
-        CONVERT(n, f[i], fp_float32(bits[i] & 0xffffe000u))
-    } else cut_values(h, n, d->a == PTX_f16, f);
-    if (cut_exponents(h, n, d->a == PTX_f16, e[0])) return false;
-    for (u32 i = 0; i < k / 2; i++) {
-        u32 *pairs = (u32 *)(void *)x->a_exponents[i];
-        LANE_HALF_LOOP for (int row = 0; row < CUT_ROWS; row++)
-            pairs[row] = (u16)e[2 * i][row] | (u32)(u16)e[2 * i + 1][row] << 16;
     }
-    return true;
+    return !cut_is_bad(bad);
+}
+
+/* 8 columns of 8 halves each -> 8 rows, of even columns, then of odd ones. */
+static inline void turn_halves(const u16 *h, u16 *out)
+{
+#if defined __SSE2__
+    __m128i a[8], b[8];
+    for (int i = 0; i < 8; i++)
+        a[i] = _mm_loadu_si128((const __m128i *)(const void *)(h + (i % 4 * 2 + i / 4) * 8));
+#define STEP(a, b)                                                                                 \
+    for (int i = 0; i < 4; i++) /* columns i and i + 4, half by half */                            \
+        b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]),                                             \
+              b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
+    STEP(a, b)
+    STEP(b, a)
+    STEP(a, b)
+#undef STEP
+    for (int i = 0; i < 8; i++) _mm_storeu_si128((__m128i *)(void *)(out + 8 * i), b[i]);
+#else
+    for (int i = 0; i < 64; i++) out[i] = h[(i % 4 * 2 + i / 4 % 2) * 8 + i / 8];
+#endif
 }
 
 static inline bool cut_read_b(const struct emu_group *g, const struct mma_desc *d, u32 w,
                               struct cut_work *x)
 {
-    _Alignas(64) u16 h[CUT_COLUMNS * CUT_K];
-    u32 room[LANES];
-    const u32 k = d->k, wide = d->a == PTX_tf32 ? 4 : 8;
-    for (u32 first = 0, r = 0; first < d->n; first += TILE)
-        for (u32 at = 0; at < k; at += wide, r++) {
-            const u32 *p = take32(g, d->b_rows[r], w, room);
-            for (u32 i = 0; i < TILE; i++)
-                if (d->a == PTX_tf32) memcpy(x->b + (first + i) * k + at, p + i * 4, 16);
-                else memcpy(h + (first + i) * k + at, p + i * 4, 16);
-        }
-    const int n = (int)(d->n * k);
-    if (d->a == PTX_tf32) {
-        const u32 *bits = (const u32 *)(const void *)x->b;
-        CONVERT(n, h[i], cut_upper(bits[i]))
-        CONVERT(n, x->b[i], fp_float32(bits[i] & 0xffffe000u))
-    } else cut_values(h, n, d->a == PTX_f16, x->b);
-    return !cut_exponents(h, n, d->a == PTX_f16, x->b_exponents);
+    u32 room[2][LANES];
+    cut_i16 bad = {0};
+    const bool words = d->a == PTX_tf32;
+    const u32 blocks = d->k / (words ? 4u : 8u);
+    for (u32 tile = 0; tile < d->n / (u32)TILE; tile++) {
+        _Alignas(64) i8 e[TILE][CUT_K];
+        _Alignas(64) u32 v[LANES];
+        const u32 *p[2] = {take32(g, d->b_rows[tile * blocks], w, room[0]), NULL};
+        if (blocks > 1) p[1] = take32(g, d->b_rows[tile * blocks + 1], w, room[1]);
+        for (u32 i = 0; i < TILE; i += CUT_GROUP)
+            *(cut_i8 *)e[i] = cut_bytes(p[0] + i * 4, p[1] ? p[1] + i * 4 : NULL, d->a, &bad);
+        for (u32 odd = 0; odd < 2; odd++)
+            turn4((const f32 *)(const void *)e[odd], 8, x->b_exponents[tile][0] + odd * 4, TILE);
+        for (u32 i = 0; i < blocks; i++)
+            if (words) {
+                LANE_LOOP for (int l = 0; l < LANES; l++) v[l] = p[i][l] & 0xffffe000u;
+                for (u32 odd = 0; odd < 2; odd++)
+                    turn4((const f32 *)(const void *)v + odd * 4, 8, x->b[tile][i * 4] + odd * 4,
+                          TILE);
+            } else {
+                u16 *const h = (u16 *)(void *)v;
+                f32 *const to = x->b[tile][i * 8];
+                turn_halves((const u16 *)p[i], h);
+                if (d->a == PTX_f16) from_f16(h, 2 * LANES, to);
+                else
+                    LANE_LOOP for (int l = 0; l < 2 * LANES; l++)
+                        to[l] = fp_float32((u32)h[l] << 16);
+            }
+    }
+    return !cut_is_bad(bad);
 }
 
-/* The block of 8x8 elements of C and D among those of a strip: parts above each other, then tiles side by side. */
-static inline f32 *cut_block(struct cut_work *x, const struct mma_desc *d, u32 i)
-{
-    return d->m == 8 ? x->c[i * TILE] : x->c[i / 2 * TILE] + i % 2 * TILE;
-}
-
-static inline u32 cut_blocks(const struct mma_desc *d)
-{
-    return (u32)d->n / TILE * (d->m == 8 ? 1 : 2);
-}
-
-static inline bool cut_read_c(const struct emu_group *g, const struct mma_desc *d, u32 w, u32 first,
+/* C's registers of all lanes: of 8 rows and the even, or the odd columns of a tile. */
+static inline void cut_read_c(const struct emu_group *g, const struct mma_desc *d, u32 w, u32 first,
                               struct cut_work *x)
 {
-    u32 room[LANES], more[LANES], bad = 0;
-    f32 f[2 * LANES];
-    if (d->m == 8) memset(x->c, 0, sizeof x->c);
-    for (u32 i = 0; i < cut_blocks(d); i++) {
-        f32 *c = cut_block(x, d, i);
-        if (d->c == PTX_f16) {
-            from_f16((const u16 *)take32(g, d->c_rows[first + i], w, room), 2 * LANES, f);
-            for (u32 at = 0; at < TILE; at += 4)
-                for (u32 row = 0; row < TILE; row += 4)
-                    turn4(f + row * TILE + at, TILE, c + at * CUT_ROWS + row, CUT_ROWS);
+    const u32 count = d->n / (u32)TILE * (d->m == 8 ? 2 : 4);
+    for (u32 i = 0; i < count; i++) {
+        u32 *const room = (u32 *)(void *)x->room[i];
+        if (d->c != PTX_f16) {
+            x->c[i] = (const f32 *)(const void *)take32(g, d->c_rows[first + i], w, room);
             continue;
         }
-        const u32 *p = take32(g, d->c_rows[2 * (first + i)], w, room),
-                  *q = take32(g, d->c_rows[2 * (first + i) + 1], w, more);
-        turn_out((const f32 *)(const void *)p, c, 2 * CUT_ROWS);
-        turn_out((const f32 *)(const void *)q, c + CUT_ROWS, 2 * CUT_ROWS);
-    }
-    const u32 *bits = (const u32 *)(const void *)x->c[0];
-    const int n = d->n * CUT_ROWS;
-    LANE_LOOP for (int i = 0; i < n; i++) bad |= (bits[i] & 0x7f800000u) == 0x7f800000u;
-    return !bad;
-}
-
-/* The sums of one column, what is left of its C, and the units. `bias`: what the sum of two exponents has too much. */
-static inline __attribute__((always_inline)) void cut_column(struct cut_work *x, const u32 k,
-                                                             u32 column, i32 bias)
-{
-    const f32 *b = x->b + column * k;
-    const i16 *b_exponents = x->b_exponents + column * k;
-    for (u32 v = 0; v < CUT_VECTORS; v++) {
-        const u32 row = v * CUT_WIDTH;
-        cut_i16 most = (cut_i16){0} + 2 * CUT_NONE;
-        UNROLL for (u32 i = 0; i < k / 2; i++)
-        {
-            i32 pair;
-            memcpy(&pair, b_exponents + 2 * i, sizeof pair);
-            const cut_i16 sum = *(const cut_i16 *)x->a_exponents[i][row] +
-                                (cut_i16)((cut_i32){0} + pair);
-            most = CUT_MAX16(most, sum);
-        }
-        most = CUT_MAX16(most, (cut_i16)((cut_u32)most >> 16));
-        cut_i32 e = (cut_i32)((cut_u32)most << 16) >> 16;
-        const cut_f32 c = *(const cut_f32 *)(x->c[column] + row);
-        const cut_i32 c_bits = (cut_i32)c & 0x7fffffff, c_field = c_bits >> 23;
-        const cut_i32 zero = c_bits == 0,
-                      c_e = ((c_field - (c_field == 0) + (bias - 127)) & ~zero) | (CUT_NONE & zero);
-        const cut_i32 none = e<CUT_NONE / 2, c_greater = c_e> e;
-        e = (c_e & c_greater) | (e & ~c_greater);
-        const cut_i32 low = e < bias - 100; /* only where there is no product */
-        e = ((bias - 100) & low) | (e & ~low);
-        const cut_f32 scale = (cut_f32)((152 + bias - e) << 23),
-                      unit = (cut_f32)((102 - bias + e) << 23);
-        cut_i32 sum = {0};
-        UNROLL for (u32 i = 0; i < k; i++) sum += __builtin_convertvector(
-            *(const cut_f32 *)(x->a[i] + row) * b[i] * scale, cut_i32);
-        const cut_f32 cut_c = __builtin_convertvector(__builtin_convertvector(c * scale, cut_i32),
-                                                      cut_f32) *
-                              unit;
-        *(cut_i32 *)(x->c[column] + row) = ((cut_i32)c & none) | ((cut_i32)cut_c & ~none);
-        *(cut_i32 *)(x->sums[column] + row) = sum;
-        *(cut_f32 *)(x->units[column] + row) = unit;
+        f32 f[2 * LANES];
+        u32 words[LANES];
+        from_f16((const u16 *)take32(g, d->c_rows[(first + i) / 2], w, words), 2 * LANES, f);
+        for (u32 l = 0; l < LANES; l++) x->room[i][l] = f[2 * l + i % 2];
+        x->c[i] = x->room[i];
     }
 }
 
-static inline void cut_columns(struct cut_work *x, u32 k, u32 n, i32 bias)
+/* A sum, cut to f32. */
+static inline cut_f32 cut_to_f32(cut_i32 sum)
 {
-    for (u32 i = 0; i < n; i++)
-        if (k == 16) cut_column(x, 16, i, bias);
-        else if (k == 8) cut_column(x, 8, i, bias);
-        else cut_column(x, k, i, bias);
+#if defined __AVX512BW__
+    return (cut_f32)_mm512_cvt_roundepi32_ps((__m512i)sum, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+#else
+    const cut_i32 minus = sum >> 31, size = (sum ^ minus) - minus;
+    const cut_f32 near = __builtin_convertvector(size, cut_f32);
+    const cut_i32 above = (cut_i32)((cut_u32)size -
+                                    (cut_u32) __builtin_convertvector(near, cut_i32)) >>
+                          31;
+    return (cut_f32)(((cut_i32)near + above) | (minus & INT32_MIN));
+#endif
 }
 
-/* The sums, cut to f32, in the place of C. Never -0. None is less than 2^-125 but a C that is left alone. */
-static inline void cut_finish(struct cut_work *x, int n)
+/* The elements of D of a few rows, in `tiles` tiles. */
+static inline __attribute__((always_inline)) void cut_tiles(struct cut_work *x, const u32 k,
+                                                            u32 row, u32 tile, const u32 tiles,
+                                                            u32 parts, cut_i16 *bad)
 {
-    const i32 *sums = x->sums[0];
-    const f32 *units = x->units[0];
-    f32 *c = x->c[0];
-    LANE_LOOP for (int i = 0; i < n; i++)
+    enum { MOST_VECTORS = 4 };
+    const u32 vectors = 2 * tiles, lane = row % TILE * 4, first = 2 * (tile * parts + row / TILE);
+    const cut_f32 exponents = *(const cut_f32 *)(const void *)x->a_exponents[row];
+    cut_i8 most[MOST_VECTORS];
+    cut_i32 sum[MOST_VECTORS];
+    cut_f32 scale[MOST_VECTORS];
+    for (u32 v = 0; v < vectors; v++) most[v] = (cut_i8){0} + CUT_NONE;
+#define EXPONENTS(i)                                                                               \
+    if (4 * i < k) {                                                                               \
+        const cut_i8 a = (cut_i8)CUT_PICK(exponents, i);                                           \
+        for (u32 v = 0; v < vectors; v++)                                                          \
+            most[v] = CUT_MAX8(                                                                    \
+                most[v],                                                                           \
+                CUT_ADD8(a, (cut_i8)CUT_QUAD(x->b_exponents[tile + v / 2][i] + v % 2 * 4)));       \
+    }
+    EXPONENTS(0)
+    EXPONENTS(1)
+    EXPONENTS(2)
+    EXPONENTS(3)
+#undef EXPONENTS
+    for (u32 v = 0; v < vectors; v++) {
+        const cut_i32 c = (cut_i32)cut_load(x->c[first + v / 2 * 2 * parts + v % 2] + lane);
+        cut_i8 m = CUT_MAX8(most[v], (cut_i8)((cut_u32)most[v] << 16));
+        m = CUT_MAX8(m, (cut_i8)((cut_u32)m << 8));
+        const cut_i32 product = (cut_i32)m >> 24, none = product < 2 * CUT_LEAST,
+                      field = (c & 0x7fffffff) >> 23, own = field - (field == 0) - 127,
+                      greater = (own > product) | none;
+        cut_i32 e = (own & greater) | (product & ~greater);
+        const cut_i32 low = e < CUT_ALONE;
+        e = (e & ~low) | (CUT_ALONE & low);
+        *bad |= (cut_i16)(field == 255);
+        scale[v] = (cut_f32)((152 - e) << 23);
+        sum[v] = (cut_i32){0};
+    }
+#define PRODUCTS(i, j)                                                                             \
+    {                                                                                              \
+        const cut_f32 a = CUT_PICK(some, j);                                                       \
+        for (u32 v = 0; v < vectors; v++)                                                          \
+            sum[v] += __builtin_convertvector(                                                     \
+                a * CUT_QUAD(x->b[tile + v / 2][4 * i + j] + v % 2 * 4) * scale[v], cut_i32);      \
+    }
+    UNROLL for (u32 i = 0; i < k / 4; i++)
     {
-        const f64 sum = (f64)sums[i] * (f64)units[i] + (f64)c[i];
-        c[i] = (f32)fp_float64(fp_bits64(sum) & ~(u64)0x1fffffff);
+        const cut_f32 some = *(const cut_f32 *)(const void *)x->a[i][row];
+        PRODUCTS(i, 0)
+        PRODUCTS(i, 1)
+        PRODUCTS(i, 2)
+        PRODUCTS(i, 3)
+    }
+#undef PRODUCTS
+    for (u32 v = 0; v < vectors; v++) {
+        const u32 at = first + v / 2 * 2 * parts + v % 2;
+        const cut_f32 c = (cut_f32)cut_load(x->c[at] + lane);
+        const cut_i32 by = (cut_i32)scale[v],
+                      cut_c = __builtin_convertvector(c * scale[v], cut_i32),
+                      all = (cut_i32)((cut_u32)sum[v] + (cut_u32)cut_c),
+                      alone = by == (152 - CUT_ALONE) << 23; /* there is no product */
+        *bad |= (cut_i16)(((sum[v] ^ all) & (cut_c ^ all)) >> 31);
+        const cut_f32 to = cut_to_f32(all) * (cut_f32)((254 << 23) - by), own = c + 0.0f;
+        *(cut_i32 *)(void *)(x->d[at] + lane) = ((cut_i32)own & alone) | ((cut_i32)to & ~alone);
     }
 }
 
-static inline void cut_write_d(struct emu_group *g, const struct mma_desc *d, u32 w, u32 first,
-                               struct cut_work *x)
+static inline __attribute__((always_inline)) void
+cut_rows(struct cut_work *x, const struct mma_desc *d, const u32 k, cut_i16 *bad)
 {
-    u32 v[LANES];
-    for (u32 i = 0; i < cut_blocks(d); i++)
-        for (u32 odd = 0; odd < 2; odd++) {
-            turn_back(cut_block(x, d, i) + odd * CUT_ROWS, 2 * CUT_ROWS, (f32 *)(void *)v);
-            give32(g, d->d_rows[2 * (first + i) + odd], w, v);
-        }
+    const u32 rows = d->m == 8 ? 8 : 16, parts = rows / TILE;
+    for (u32 row = 0; row < rows; row += CUT_GROUP)
+        if (d->n == 8) cut_tiles(x, k, row, 0, 1, parts, bad);
+        else
+            for (u32 tile = 0; tile < d->n / (u32)TILE; tile += 2)
+                cut_tiles(x, k, row, tile, 2, parts, bad);
+}
+
+/* D of a strip. false: C is out of range, or a sum is. */
+static inline bool cut_columns(struct cut_work *x, const struct mma_desc *d)
+{
+    cut_i16 bad = {0};
+    if (d->k == 16) cut_rows(x, d, 16, &bad);
+    else if (d->k == 8) cut_rows(x, d, 8, &bad);
+    else cut_rows(x, d, 4, &bad);
+    return !cut_is_bad(bad);
 }
 
 /* D = A B + C of warp w. false, and nothing is written: an element is out of range, or A is sparse. D is f32; A and B are of
@@ -281,16 +408,17 @@ static inline void cut_write_d(struct emu_group *g, const struct mma_desc *d, u3
 static inline bool cut_products(struct emu_group *g, const struct mma_desc *d, u32 w)
 {
     struct cut_work x[2];
-    const u32 strips = d->m == 32 ? 2 : 1, registers = d->k / (d->a == PTX_tf32 ? 4u : 8u) * 2;
+    const u32 strips = d->m == 32 ? 2 : 1, registers = d->k / (d->a == PTX_tf32 ? 4u : 8u) * 2,
+              count = d->n / (u32)TILE * (d->m == 8 ? 2 : 4);
     if (d->sparse) return false;
     for (u32 s = 0; s < strips; s++) {
-        if (!cut_read_a(g, d, w, s * registers, &x[s]) || !cut_read_b(g, d, w, &x[s]) ||
-            !cut_read_c(g, d, w, s * cut_blocks(d), &x[s]))
-            return false;
-        cut_columns(&x[s], d->k, d->n, d->a == PTX_f16 ? 30 : 254);
-        cut_finish(&x[s], d->n * CUT_ROWS);
+        if (!cut_read_a(g, d, w, s * registers, &x[s]) || !cut_read_b(g, d, w, &x[s])) return false;
+        cut_read_c(g, d, w, s * count, &x[s]);
+        if (!cut_columns(&x[s], d)) return false;
     }
-    for (u32 s = 0; s < strips; s++) cut_write_d(g, d, w, s * cut_blocks(d), &x[s]);
+    for (u32 s = 0; s < strips; s++)
+        for (u32 i = 0; i < count; i++)
+            give32(g, d->d_rows[s * count + i], w, (const u32 *)(const void *)x[s].d[i]);
     return true;
 }
 

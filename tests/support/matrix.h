@@ -276,8 +276,14 @@ struct product { /* of one warp */
     enum type a, b, c, d;
     enum op op;
     bool saturate, small;
-    enum { EVERY_NUMBER, FULL_SUMS, FINITE, FINITE_AND_FAR } range; /* of f16, bf16, tf32 and f32 */
-    int round;                                                      /* of f64: FE_.. */
+    enum {
+        EVERY_NUMBER,
+        FULL_SUMS,
+        FINITE,
+        FINITE_AND_FAR,
+        ZEROS_AND_GREAT, /* often without a product beside a small C */
+    } range;             /* of f16, bf16, tf32 and f32 */
+    int round;           /* of f64: FE_.. */
     uint64_t am[32][256], bm[256][32], cm[32][32];
     int at[32][256], kept; /* sparse: which k the kept elements of A are at; 0: dense */
 };
@@ -384,21 +390,23 @@ static inline uint64_t expected(const struct product *x, int row, int col)
 }
 
 /* An element of A or B in x->range: all bits of the significand set, so that sums become as great as they can; any finite f16,
- * and of the other types what lies between 2^-50 and 2^61, or a little outside of it, too. */
+ * and of the other types what lies between 2^-43 and 2^42, or a little outside of it, too. */
 static inline uint64_t ranged(const struct product *x, uint64_t *seed)
 {
     const int bits = x->a == F16 ? 10 : x->a == BF16 ? 7 : 10;
     const int most = x->a == F16          ? 30
-                     : x->range == FINITE ? 187
-                                          : 190,
+                     : x->range == FINITE ? 168
+                                          : 172,
               least = x->a == F16          ? 0
-                      : x->range == FINITE ? 77
-                                           : 74;
+                      : x->range == FINITE ? 84
+                                           : 80;
     const uint64_t sign = rng_next(seed) % 2, all = (1u << bits) - 1;
     uint64_t e = (uint64_t)least + rng_next(seed) % (uint64_t)(most - least + 1),
              fraction = rng_next(seed) & all;
     if (x->range == FULL_SUMS) e = x->a == F16 ? 15 : 127, fraction = all;
-    else if (rng_next(seed) % 16 == 0) e = fraction = 0;
+    else if (x->range == ZEROS_AND_GREAT && x->a != F16) e = 127 + 41;
+    if (x->range != FULL_SUMS && rng_next(seed) % 16 < (x->range == ZEROS_AND_GREAT ? 15 : 1))
+        e = fraction = 0;
     const uint64_t v = (x->range == FULL_SUMS && rng_next(seed) % 8 ? 0 : sign)
                            << (bits + (x->a == F16 ? 5 : 8)) |
                        e << bits | fraction;
@@ -410,6 +418,7 @@ static inline uint64_t ranged_c(const struct product *x, uint64_t *seed)
     const uint64_t r = rng_next(seed);
     if (x->range == FULL_SUMS) return 0x3fffffff + (r % 4 << 23);
     if (r % 8 == 0) return r >> 8 & 0x80000000; /* zeros */
+    if (x->range == ZEROS_AND_GREAT) return (r >> 8 & 0x807fffff) | (1 + (r >> 40) % 60) << 23;
     if (r % 8 == 1) return r >> 8 & 0x807fffff; /* subnormal */
     return (r >> 8 & 0x807fffff) | (60 + (r >> 40) % 140)
                                        << 23; /* some greater than all products */

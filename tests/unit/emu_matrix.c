@@ -120,7 +120,7 @@ Test(emu_matrix, mma_cut_of_finite_numbers)
         int k;
     } cases[] = {{F16, 8}, {F16, 16}, {BF16, 8}, {BF16, 16}, {TF32, 4}, {TF32, 8}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int range = FULL_SUMS; range <= FINITE_AND_FAR; range++) {
+        for (int range = FULL_SUMS; range <= ZEROS_AND_GREAT; range++) {
             char op[200];
             const char *name = types[cases[i].type].name;
             snprintf(op, sizeof op, "mma.sync.aligned.m16n8k%d.row.col.f32.%s.%s.f32", cases[i].k,
