@@ -297,7 +297,11 @@ static u32 line_bytes(const struct matrix_desc *d)
 
 static void line_addresses(const struct matrix_desc *d, u64 a, u64 stride, u64 *at)
 {
-    for (u32 i = 0; i < d->lines; i++) at[i] = a + stride * i * d->bits / 8;
+    if (d->bits >= 8) {
+        const u64 step = stride * (d->bits / 8u);
+        for (u32 i = 0; i < d->lines; i++, a += step) at[i] = a;
+    } else
+        for (u32 i = 0; i < d->lines; i++) at[i] = a + stride * i * d->bits / 8;
 }
 
 /* What each lane is told to access of the lines: a thirty-second of the matrix, side by side. */
@@ -407,20 +411,32 @@ static bool move_together(struct emu_group *g, const struct emu_uop *in, u32 w, 
 static bool move_at_once(struct emu_group *g, const struct emu_uop *in, u32 w, bool write)
 {
     const struct matrix_desc *d = in->ext;
-    u64 own[LANES], at[LANES], other = 0;
-    u32 stride[LANES];
+    u64 first = (u64)d->offset, other = 0, at[LANES];
+    u32 stride = d->length, different = 0;
     u8 *host[LANES];
     if (d->form == MATRIX_PIECES || g->exec[w] != ~0u || g->worker->machine->steps.watched)
         return false;
-    addresses(g, d, w, own);
-    strides(g, d, w, stride);
-    for (int l = 1; l < LANES; l++) other |= (own[l] ^ own[0]) | (stride[l] ^ stride[0]);
-    if (other) return false;
-    line_addresses(d, own[0], stride[0], at);
+    if (d->address_bytes == 8) {
+        const u64 *p = (const u64 *)(const void *)(g->r64 + d->address) + w * LANES;
+        for (int l = 0; l < LANES; l++) other |= p[l] ^ p[0];
+        first += p[0];
+    } else if (d->address_bytes == 4) {
+        const u32 *p = (const u32 *)(const void *)(g->r32 + d->address) + w * LANES;
+        for (int l = 0; l < LANES; l++) different |= p[l] ^ p[0];
+        first = p[0] + (u32)first;
+    }
+    if (d->has_stride) {
+        const u32 *p = (const u32 *)(const void *)(g->r32 + d->stride) + w * LANES;
+        for (int l = 0; l < LANES; l++) different |= p[l] ^ p[0];
+        stride = p[0];
+    }
+    if (other || different) return false;
+    line_addresses(d, first, stride, at);
     if (!find_lines(g, in, at, line_bytes(d), write, host)) return false;
     if (g->worker->sites) {
-        thirty_seconds(d, at, own);
-        count(g, in, w, own, ~0u, line_bytes(d) * d->lines / LANES, write);
+        u64 of[LANES];
+        thirty_seconds(d, at, of);
+        count(g, in, w, of, ~0u, line_bytes(d) * d->lines / LANES, write);
     }
     move_blocks(g, d, w, write, host);
     return true;
