@@ -447,10 +447,14 @@ static bool reads_all(const struct emu_group *g, const struct async_desc *v, u32
 {
     if (v->how != ASYNC_SOURCE_SIZE) return v->how == ASYNC_WHOLE;
     const u32 *n = (const u32 *)(const void *)(g->r32 + v->size) + w * LANES, all = v->width;
+    typedef u64 pair __attribute__((vector_size(16), may_alias));
+    const pair *x = (const pair *)(const void *)n;
+    const u64 both = all | (u64)all << 32;
+    const pair a = (x[0] ^ both) | (x[1] ^ both), b = (x[2] ^ both) | (x[3] ^ both),
+               c = (x[4] ^ both) | (x[5] ^ both), d = (x[6] ^ both) | (x[7] ^ both),
+               e = (a | b) | (c | d);
+    if (!(e[0] | e[1])) return true;
     u32 differs = 0;
-    for (u32 l = 0; l < LANES; l++) differs |= n[l] ^ all;
-    if (!differs) return true;
-    differs = 0;
     for (u32 left = g->exec[w]; left; left &= left - 1) differs |= n[__builtin_ctz(left)] ^ all;
     return !differs;
 }

@@ -61,24 +61,47 @@ static u32 rows_of(u16 low[LANES], const u64 at[LANES], u32 mask, u64 first, u64
     return rows;
 }
 
+/* The addresses of all lanes; in which bits one is not the next of the lane before it (`off`), or not the first one. */
+static inline void whole_warp(const struct emu_group *g, const struct lane_address *from, u32 w,
+                              u64 first, u32 bits, u64 *at, u64 *off, u64 *differ)
+{
+    u64 apart = 0, other = 0;
+#define LOOK(ADDRESS)                                                                              \
+    LANE_LOOP for (u32 l = 0; l < LANES; l++)                                                      \
+    {                                                                                              \
+        const u64 a = ADDRESS;                                                                     \
+        at[l] = a;                                                                                 \
+        other |= a ^ first;                                                                        \
+        apart |= a ^ (first + ((u64)l << bits));                                                   \
+    }
+    const u64 offset = (u64)from->offset;
+    if (from->bytes == 8) {
+        const u64 *p = (const u64 *)(const void *)(g->r64 + from->row) + w * LANES;
+        LOOK(p[l] + offset)
+    } else {
+        const u32 *p = (const u32 *)(const void *)(g->r32 + from->row) + w * LANES;
+        if (space_wraps(from->space)) LOOK((u32)(p[l] + (u32)offset))
+        else LOOK(p[l] + offset)
+    }
+#undef LOOK
+    *off = apart, *differ = other;
+}
+
 emu_find_lanes FIND_LANES;
 u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w, u32 size,
                const struct emu_bound *bound, struct emu_lanes *to)
 {
     u64 *at = to->at;
-    lane_addresses(g, from, w, at);
     const u32 mask = g->exec[w], bits = (u32)__builtin_ctz(size); /* it is a power of two */
     /* Not from `at`, whose stores that would wait for. */
-    const u64 first = lane_address(g, from, w, (u32)__builtin_ctz(mask)),
-              last = lane_address(g, from, w, LANES - 1);
-    u64 off = last ^ (first + (LANES - 1) * (u64)size), differ = 0;
-    if (mask == ~0u) {
-        LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= at[l] ^ first;
-        if (!off) {
-            LANE_LOOP for (u32 l = 0; l < LANES; l++) off |= at[l] ^ (first + ((u64)l << bits));
-        }
-    } else
+    const u64 first = lane_address(g, from, w, (u32)__builtin_ctz(mask));
+    u64 off = 0, differ = 0;
+    if (mask == ~0u && from->bytes) whole_warp(g, from, w, first, bits, at, &off, &differ);
+    else {
+        lane_addresses(g, from, w, at);
+        off = mask == ~0u; /* they have one address */
         LANE_LOOP for (u32 l = 0; l < LANES; l++) differ |= (at[l] ^ first) & -(u64)(mask >> l & 1);
+    }
     to->run = mask == ~0u && !off;
     to->alike = ~differ;
     to->rows = 0;
