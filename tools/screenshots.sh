@@ -31,6 +31,6 @@ heddle=$PWD/heddle
 ln -s "$PWD/suites" "$work/suites" # for the source of kernels; the page shows the command as it was typed
 (cd "$work" && "$heddle" report suite:transpose_naive --gpu gv100 --output transpose.html 2>/dev/null)
 (cd "$work" && "$heddle" report suite:bfs_racy --gpu gv100 --order gpudet,dab --output bfs.html 2>/dev/null)
-shot report-time transpose "runs launches time" 1280 960 light
+shot report-time transpose "runs launches time" 1280 1230 light
 shot report-advice transpose "advice source" 1280 700 light
 shot report-orders bfs "compare time" 1280 1440 dark '#launch=3'

@@ -672,7 +672,7 @@ static const char reader[] =
     "const areas = name => say(name, charts[0].u.data.slice(1).map((_, k) => area(charts[0].u, k + 1)).join(' '));\n"
     "const reading = async () => {\n"
     "  say('charts', charts.length, document.querySelectorAll('.uplot canvas').length); areas('whole');\n"
-    "  for (const c of charts) if (c.o.label) { const y = c.u.data[1].filter(v => v !== null); say('stack', Math.min(...y), Math.max(...y)); }\n"
+    "  for (const c of charts) if (c.o.label === 'schedulers') { const y = c.u.data[1].filter(v => v !== null); say('stack', Math.min(...y), Math.max(...y)); }\n"
     "  const over = charts[0].u.over; mouse(over, 'mouseenter', .25); mouse(over, 'mousemove', .25); await rest();\n"
     "  say('cursors', charts.map(c => c.u.posToVal(c.u.cursor.left, 'x')).join(' ')); say('tip', document.getElementById('tip').textContent.replace(/\\n/g, '|'));\n"
     "  mouse(over, 'mousedown', .25); mouse(over, 'mousemove', .4); mouse(over, 'mousemove', .5); mouse(document, 'mouseup', .5); await rest();\n"
