@@ -60,8 +60,7 @@ static u64 interval_of(const struct time_lapse *l, u64 at)
     return l->fixed ? at / each : at >> __builtin_ctzll(each);
 }
 
-/* The number of the interval that has the tick; its row is there. */
-static u32 interval_at(struct time_lapse *l, u64 at)
+static u32 interval_new(struct time_lapse *l, u64 at)
 {
     u64 k;
     while ((k = interval_of(l, at)) >= most_rows(l)) {
@@ -78,6 +77,13 @@ static u32 interval_at(struct time_lapse *l, u64 at)
     for (; l->intervals <= k; l->intervals++)
         memset(l->rows + l->intervals * l->width, 0, l->width * sizeof *l->rows);
     return (u32)k;
+}
+
+/* The number of the interval that has the tick; its row is there. */
+static inline u32 interval_at(struct time_lapse *l, u64 at)
+{
+    const u64 k = interval_of(l, at);
+    return k < l->intervals ? (u32)k : interval_new(l, at);
 }
 
 static u64 *sm_at(const struct time_lapse *l, u32 interval, u32 sm)
