@@ -82,7 +82,7 @@ void put_text(struct buf *b, const char *text)
     buf_add(b, text ? text : "", n);
 }
 
-uint64_t get_number(struct cursor *c)
+uint64_t get_long_number(struct cursor *c)
 {
     uint64_t x = 0;
     for (int shift = 0; shift < 64 && c->at < c->end; shift += 7) {

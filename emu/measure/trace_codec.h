@@ -30,7 +30,13 @@ struct cursor {
     const unsigned char *at, *end;
     bool bad; /* something was read behind the end, or was too large */
 };
-uint64_t get_number(struct cursor *c);
+uint64_t get_long_number(struct cursor *c); /* get_number() of any length */
+static inline uint64_t get_number(struct cursor *c)
+{
+    if (c->end - c->at < 2 || (c->at[0] >= 128 && c->at[1] >= 128)) return get_long_number(c);
+    const uint64_t low = *c->at++;
+    return low < 128 ? low : (low & 127) | (uint64_t)*c->at++ << 7;
+}
 int64_t get_signed(struct cursor *c);
 double get_real(struct cursor *c);
 /* A number of at most `most`; else 0, and bad. */
