@@ -45,6 +45,14 @@ typedef enum surface_whole emu_reach_surface(struct emu_group *g, const struct e
                                              struct texture_object *o, struct surface_lanes *r);
 
 typedef void emu_spread_masks(struct emu_group *g);
+/* One value in the row's lanes that are on, of 2, 4 or 8 bytes each. (emu/ops/simd_row.c) */
+typedef void emu_fill_row(struct emu_group *g, unsigned bytes, u32 row, u64 value);
+/* Whether one of so many words is not `value`; they are those of whole warps. (emu/ops/simd_row.c) */
+typedef bool emu_words_differ(const u32 *word, u32 count, u32 value);
+/* Whether the lanes of warp w, all of which are on, name addresses side by side, `size` bytes each; *first is lane 0's.
+ * (emu/sched/simd_notify.c) */
+typedef bool emu_side_by_side(const struct emu_group *g, const struct lane_address *a, u32 w,
+                              u32 size, u64 *first);
 struct emu_counting { /* compiled for each host instruction set */
     /* The lanes of a mask of the group's warp w access `size` bytes each at at[lane], in a space (enum ptx_space;
      * addresses are as memory.h says for it). */
@@ -59,6 +67,9 @@ struct emu_counting { /* compiled for each host instruction set */
     emu_op *fetch_texels;       /* likewise: tex (emu/ops/simd_texture.c) */
     emu_reach_surface *reach_surface;
     emu_spread_masks *spread_masks; /* emu_group.lane from exec */
+    emu_fill_row *fill_row;
+    emu_words_differ *words_differ;
+    emu_side_by_side *side_by_side;
 };
 extern const struct emu_counting emu_counting_portable, emu_counting_avx2, emu_counting_avx512;
 

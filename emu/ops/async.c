@@ -447,13 +447,7 @@ static bool reads_all(const struct emu_group *g, const struct async_desc *v, u32
 {
     if (v->how != ASYNC_SOURCE_SIZE) return v->how == ASYNC_WHOLE;
     const u32 *n = (const u32 *)(const void *)(g->r32 + v->size) + w * LANES, all = v->width;
-    typedef u64 pair __attribute__((vector_size(16), may_alias));
-    const pair *x = (const pair *)(const void *)n;
-    const u64 both = all | (u64)all << 32;
-    const pair a = (x[0] ^ both) | (x[1] ^ both), b = (x[2] ^ both) | (x[3] ^ both),
-               c = (x[4] ^ both) | (x[5] ^ both), d = (x[6] ^ both) | (x[7] ^ both),
-               e = (a | b) | (c | d);
-    if (!(e[0] | e[1])) return true;
+    if (!g->worker->machine->counting->words_differ(n, LANES, all)) return true;
     u32 differs = 0;
     for (u32 left = g->exec[w]; left; left &= left - 1) differs |= n[__builtin_ctz(left)] ^ all;
     return !differs;
@@ -502,16 +496,16 @@ static bool copy_run(struct emu_group *g, const struct emu_uop *in, u32 w)
     const struct async_desc *v = in->ext;
     const struct emu_counting *c = g->worker->machine->counting;
     const struct emu_bound *b = &g->worker->bounds[in->site];
-    const u32 size = v->width;
-    struct emu_lanes from, to;
+    const u32 size = v->width, bytes = LANES * size;
+    u64 from, to;
     if (g->exec[w] != ~0u || watched(g) || !reads_all(g, v, w)) return false;
-    if (c->find_lanes(g, &v->from, w, size, b, &from) != PTX_SPACE_GLOBAL || !from.run ||
-        c->find_lanes(g, &v->to, w, size, b, &to) != PTX_SPACE_SHARED || !to.run)
+    if (!c->side_by_side(g, &v->from, w, size, &from) || !inside(from, b->low, b->high, bytes) ||
+        !c->side_by_side(g, &v->to, w, size, &to) || !inside(to, 0, g->cta->shared_size, bytes) ||
+        ((from | to) & (size - 1)))
         return false;
     if (g->worker->sites)
-        emu_count_run(g, in, w, from.at[0], 0, LANES * (u64)size, LANES, size,
-                      v->l2 ? COUNT_LOAD_L2 : COUNT_LOAD);
-    memcpy(g->cta->shared + to.at[0], b->host + (from.at[0] - b->low), LANES * (size_t)size);
+        emu_count_run(g, in, w, from, 0, bytes, LANES, size, v->l2 ? COUNT_LOAD_L2 : COUNT_LOAD);
+    memcpy(g->cta->shared + to, b->host + (from - b->low), bytes);
     return true;
 }
 

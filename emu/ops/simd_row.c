@@ -1,6 +1,8 @@
 /* Handlers from uops_row.def. */
 #include "emu/ops/lane.h"
 
+#include "emu/measure/count.h"
+
 /* One value in the lanes that are on. */
 #define FILL(T)                                                                                    \
     {                                                                                              \
@@ -11,7 +13,8 @@
         } else LANE_LOOP for (int l = 0; l < LANES; l++) d[l] = on >> l & 1 ? v : d[l];            \
     }
 
-static void fill(struct emu_group *g, unsigned bytes, u32 row, u64 value)
+emu_fill_row OP_NAME(fill_row);
+void OP_NAME(fill_row)(struct emu_group *g, unsigned bytes, u32 row, u64 value)
 {
     for (u32 w = 0; w < g->warps; w++) {
         const u32 on = g->exec[w];
@@ -21,15 +24,24 @@ static void fill(struct emu_group *g, unsigned bytes, u32 row, u64 value)
 }
 #undef FILL
 
+emu_words_differ OP_NAME(words_differ);
+bool OP_NAME(words_differ)(const u32 *word, u32 count, u32 value)
+{
+    const v16 *v = (const v16 *)(const void *)word;
+    v16 differ = {0};
+    for (u32 i = 0; i < count / 16; i += 2) differ |= (v[i] ^ value) | (v[i + 1] ^ value);
+    return !none(differ);
+}
+
 OP(fill)
 {
-    fill(g, in->x, in->d, in->bits);
+    OP_NAME(fill_row)(g, in->x, in->d, in->bits);
     return in + 1;
 }
 
 OP(local_address)
 {
-    fill(g, in->x, in->d, in->bits + g->files.top_local);
+    OP_NAME(fill_row)(g, in->x, in->d, in->bits + g->files.top_local);
     return in + 1;
 }
 

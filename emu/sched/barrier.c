@@ -4,6 +4,7 @@
  * counts 32, as the ISA counts warps. Without one it waits for every thread that has not ended. */
 #include "emu/sched/control.h"
 
+#include "emu/measure/count.h"
 #include "emu/measure/trace_turns.h"
 #include "emu/sched/notify.h"
 #include "emu/speculate/speculation.h"
@@ -59,13 +60,8 @@ void emu_barrier_check(struct emu_cta *c)
 /* Whether the row holds the value in all lanes of the group. */
 static bool all_hold(const struct emu_group *g, u32 row, u32 value)
 {
-    typedef u64 pair __attribute__((vector_size(16), may_alias));
-    const pair *p = (const pair *)(const void *)(g->r32 + row);
-    const u64 both = value | (u64)value << 32;
-    pair differ = {0};
-    for (u32 i = 0; i < g->warps * LANES / 4; i += 4)
-        differ |= ((p[i] ^ both) | (p[i + 1] ^ both)) | ((p[i + 2] ^ both) | (p[i + 3] ^ both));
-    return !(differ[0] | differ[1]);
+    const u32 *p = (const u32 *)(const void *)(g->r32 + row);
+    return !g->worker->machine->counting->words_differ(p, g->warps * LANES, value);
 }
 
 static bool all_lanes_arrive(const struct emu_group *g)

@@ -187,30 +187,6 @@ static const struct emu_uop *part(struct emu_group *g, const struct emu_uop *in,
     return next;
 }
 
-/* Whether a predicate has one value in all lanes of a group whose lanes are all on: 0, ~0, or 1 if it does not. */
-static inline u32 uniform(const struct emu_group *g, u32 row)
-{
-    const u8 *p = g->r32 + row;
-#ifdef __SSE2__
-    __m128i all = _mm_loadu_si128((const __m128i *)(const void *)p), any = all;
-    const u8 *const end = p + g->warps * (size_t)(LANES * 4);
-    for (; p != end; p += 64) {
-        const __m128i *v = (const __m128i *)(const void *)p;
-        const __m128i a = _mm_loadu_si128(v), b = _mm_loadu_si128(v + 1),
-                      c = _mm_loadu_si128(v + 2), d = _mm_loadu_si128(v + 3);
-        all = _mm_and_si128(all, _mm_and_si128(_mm_and_si128(a, b), _mm_and_si128(c, d)));
-        any = _mm_or_si128(any, _mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d)));
-    }
-    if (_mm_movemask_ps(_mm_castsi128_ps(any)) == 0) return 0;
-    return _mm_movemask_ps(_mm_castsi128_ps(all)) == 15 ? ~0u : 1;
-#else
-    const u32 *v = (const u32 *)(const void *)p;
-    for (u32 l = 1; l < g->warps * LANES; l++)
-        if ((v[l] ^ v[0]) & 1) return 1;
-    return v[0] & 1 ? ~0u : 0;
-#endif
-}
-
 static inline const struct emu_uop *branch(struct emu_group *g, const struct emu_uop *in, u32 flip)
 {
     u32 taken[GROUP], any = 0, left = 0;
@@ -219,8 +195,9 @@ static inline const struct emu_uop *branch(struct emu_group *g, const struct emu
         g->worker->sites[in->site].lanes += g->lane_count;
     }
     if (g->full) {
-        const u32 to = uniform(g, in->a);
-        if (to != 1) return to ^ flip ? in->target : in + 1;
+        const u32 *p = (const u32 *)(const void *)(g->r32 + in->a);
+        if (!g->worker->machine->counting->words_differ(p, g->warps * LANES, p[0]))
+            return p[0] ^ flip ? in->target : in + 1;
     }
     for (u32 w = 0; w < g->warps; w++) {
         taken[w] = (emu_mask_of(g, in->a, w) ^ flip) & g->exec[w];
@@ -555,44 +532,12 @@ const struct emu_uop *emu_op_unsupported(struct emu_group *g, const struct emu_u
 
 /* ---- special registers that change ---------------------------------------------------------------- */
 
-/* A row of `bytes`, of which the first warp's part has one value, gets it in the parts of the other warps. */
-static void repeat(u8 *row, u32 bytes, u32 warps)
-{
-    const size_t one = LANES * (size_t)bytes;
-    for (u32 done = 1; done < warps; done *= 2)
-        memcpy(row + done * one, row, one * (2 * done > warps ? warps - done : done));
-}
-
-/* One value for all lanes that are on: a clock. */
-static void fill_lanes(struct emu_group *g, u32 bytes, u32 row, u64 value)
-{
-    if (g->full && bytes >= 4) {
-        u64 *d = (u64 *)(void *)(bytes == 8 ? g->r64 + row : g->r32 + row);
-        const u64 words = bytes == 8 ? value : (value & 0xffffffffu) | value << 32;
-        for (u32 i = 0; i < LANES * bytes / 8; i++) d[i] = words;
-        repeat((u8 *)d, bytes, g->warps);
-        return;
-    }
-    for (u32 w = 0; w < g->warps; w++) {
-        const u32 m = g->exec[w];
-        u64 *d64 = (u64 *)(void *)(g->r64 + row) + w * LANES;
-        u32 *d32 = (u32 *)(void *)(g->r32 + row) + w * LANES;
-        if (bytes == 8 && m == ~0u)
-            for (u32 l = 0; l < LANES; l++) d64[l] = value;
-        else if (bytes == 4 && m == ~0u)
-            for (u32 l = 0; l < LANES; l++) d32[l] = (u32)value;
-        else
-            for (u32 left = m; left; left &= left - 1)
-                emu_put(g, bytes, row, w, (u32)__builtin_ctz(left), value);
-    }
-}
-
 const struct emu_uop *emu_op_special(struct emu_group *g, const struct emu_uop *in)
 {
     if (in->imm >= SPECIAL_CLOCK) {
         const u64 clock = g->worker->clocks_stand ? g->clock_at : emu_clock(g);
         const bool high = in->imm == SPECIAL_CLOCK_HI || in->imm == SPECIAL_TIMER_HI;
-        fill_lanes(g, in->x, in->d, high ? clock >> 32 : clock);
+        g->worker->machine->counting->fill_row(g, in->x, in->d, high ? clock >> 32 : clock);
         return in + 1;
     }
     for (u32 w = 0; w < g->warps; w++)

@@ -112,3 +112,21 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w
     const struct lanes lanes = {at, mask, size, first, differ, to->run};
     return space_of(g, &lanes, from->space, bound->low, bound->high);
 }
+
+emu_side_by_side OP_NAME(side_by_side);
+bool OP_NAME(side_by_side)(const struct emu_group *g, const struct lane_address *a, u32 w, u32 size,
+                           u64 *first)
+{
+    *first = lane_address(g, a, w, 0);
+    if (a->bytes == 8) {
+        const v8 *p = (const v8 *)(const void *)(g->r64 + a->row + w * LANES * 8);
+        const v8 want = p[0][0] + (v8){0, 1, 2, 3, 4, 5, 6, 7} * size, next = want + 8 * size;
+        return !any(((p[0] ^ want) | (p[1] ^ next)) |
+                    ((p[2] ^ (want + 16 * size)) | (p[3] ^ (next + 16 * size))));
+    }
+    if (a->bytes != 4 || (!space_wraps(a->space) && *first > UINT32_MAX - LANES * size))
+        return false;
+    const v16 *p = (const v16 *)(const void *)(g->r32 + a->row + w * LANES * 4);
+    const v16 want = p[0][0] + (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * size;
+    return none((p[0] ^ want) | (p[1] ^ (want + 16 * size)));
+}
