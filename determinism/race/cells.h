@@ -285,6 +285,32 @@ static bool is_subsumed(const struct access *k, const struct event *e)
            !k->c->has_early_exits;
 }
 
+enum { FEW_TAGS = 3 };
+
+/* Where no instruction of the kernel has a narrower scope than the GPU, a strong access replaces
+ * those of other CTAs, too, if there are few: then the data that a lock protects has the tags of its
+ * last holder alone. */
+static bool replaces_few(const struct access *k)
+{
+    return k->strong && k->has_vc && k->r->lowest_level == LEVELS - 1;
+}
+
+/* Whether the access can replace a tag so, and a short search of the vector clocks shows that it
+ * happened before. */
+static bool is_replaced_lately(struct access *k, tag t, uint32_t lane)
+{
+    const struct event *e = &k->events->list[t >> 5];
+    struct vclock_store *clocks = &k->r->vclocks;
+    const enum vclock_effort effort = clocks->effort;
+    const bool cut = clocks->cut, alike = e->flags & EVENT_STRONG && e->width == k->width;
+    if (!alike && !is_subsumed(k, e)) return false;
+    clocks->effort = VCLOCK_NEARBY;
+    const bool before = tag_happens_before(k, t, lane);
+    clocks->effort = effort;
+    clocks->cut = cut;
+    return before;
+}
+
 /* The set was found full of tags that must stay, since the last barrier of the CTA. */
 static bool is_known_full(const struct access *k, const struct tag_set *set)
 {
@@ -296,7 +322,7 @@ static bool is_known_full(const struct access *k, const struct tag_set *set)
 static bool should_prune(struct access *k, tag half)
 {
     const struct tag_set *set = shadow_set(k->shadow, half);
-    if (!set || set->count < HISTORY) return false;
+    if (!set || set->count < HISTORY) return replaces_few(k) && (!set || set->count <= FEW_TAGS);
     if (k->has_vc || (set->full_epoch && set->full_cta != k->c->index))
         return ++k->r->prune_counter % 16 == 0;
     return !is_known_full(k, set);
@@ -309,11 +335,16 @@ static uint32_t filter_tags(struct access *k, tag own, uint32_t lane, const tag 
 {
     const tag *list;
     const uint32_t count = shadow_tags(k->shadow, half, &list);
+    const bool few = prune && replaces_few(k) && count <= FEW_TAGS;
     uint32_t n = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct event *e = &k->events->list[list[i] >> 5];
         if (list[i] == own) continue;
         const bool strong = morally_strong(k, e);
+        if (strong && few) {
+            if (!is_replaced_lately(k, list[i], lane)) left[n++] = list[i];
+            continue;
+        }
         const bool subsumed = is_subsumed(k, e);
         const bool before = (strong ? prune && subsumed : true) &&
                             tag_happens_before(k, list[i], lane);
@@ -493,13 +524,15 @@ static uint32_t unordered_reads(struct access *k, const struct cell *cell, uint3
     const tag *list;
     const uint32_t reads = shadow_tags(k->shadow, &cell->read, &list);
     uint32_t n = 0;
-    k->r->vclocks.quick = quick;
+    const bool few = replaces_few(k) && reads <= FEW_TAGS;
+    k->r->vclocks.effort = quick ? VCLOCK_SOME : VCLOCK_ALL;
     k->r->vclocks.cut = false;
     for (uint32_t i = 0; i < reads; i++)
-        if (!is_subsumed(k, &k->events->list[list[i] >> 5]) ||
-            !tag_happens_before(k, list[i], lane))
+        if (few ? !is_replaced_lately(k, list[i], lane)
+                : !is_subsumed(k, &k->events->list[list[i] >> 5]) ||
+                      !tag_happens_before(k, list[i], lane))
             left[n++] = list[i];
-    k->r->vclocks.quick = false;
+    k->r->vclocks.effort = VCLOCK_ALL;
     return n;
 }
 

@@ -111,12 +111,15 @@ struct flag {
     struct vclock *released[LEVELS];
     uint32_t chain[LEVELS]; /* unchanged while `released` only grows (read-modify-writes) */
     uint32_t next;          /* global memory: the next flag in the word, or the next unused one */
+    uint64_t unused;
 };
+_Static_assert(sizeof(struct flag) == 64, "a flag of global memory has a line of the cache");
 struct flag_pool { /* the flags of global memory; struct page has their numbers */
     struct flag *list;
-    uint32_t count, cap, vacant;
+    uint32_t count, vacant;
 };
-struct flags { /* hash table by address */
+enum { FLAGS_MOST = 1 << 27 }; /* 8 GiB of addresses */
+struct flags {                 /* hash table by address */
     struct flag *list;
     uint32_t count, cap; /* cap: a power of two, or 0 */
 };

@@ -33,8 +33,9 @@ uint32_t events_add(struct events *e, const struct event *event)
     return e->count++;
 }
 
-enum { SMALL = 1 << 20 }; /* bytes of a page directory that is allocated with calloc */
-enum { MUCH = 1 << 20 };  /* more bytes than shared memory has: a longer log */
+enum { SMALL = 1 << 20 };      /* bytes of a page directory that is allocated with calloc */
+enum { UNITS_MOST = 1 << 30 }; /* of a reserved arena: 16 GiB of addresses */
+enum { MUCH = 1 << 20 };       /* more bytes than shared memory has: a longer log */
 
 void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
 {
@@ -42,8 +43,11 @@ void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
     const size_t size = (s->count + 1) * sizeof(struct page *);
     s->mapped = size > SMALL;
     strong_log_begin(&s->strong, bytes > MUCH ? 1u << 18 : 1u << 12);
-    if (s->mapped) s->pages = pages_new(size, PAGES_SPARSE);
-    else s->pages = calloc(1, size);
+    if (s->mapped) {
+        s->pages = pages_new(size, PAGES_SPARSE);
+        s->arena = pages_new((size_t)UNITS_MOST * UNIT, PAGES_DENSE);
+        s->units_cap = UNITS_MOST;
+    } else s->pages = calloc(1, size);
     if (!s->pages) abort();
 }
 
@@ -66,7 +70,8 @@ void shadow_end(struct shadow *s)
     }
     if (s->mapped) pages_free((void *)s->pages, (s->count + 1) * sizeof(struct page *));
     else free((void *)s->pages);
-    free(s->arena);
+    if (s->mapped) pages_free(s->arena, (size_t)UNITS_MOST * UNIT);
+    else free(s->arena);
     free(s->lately);
     strong_log_end(&s->strong);
     *s = (struct shadow){0};
@@ -83,6 +88,7 @@ static uint32_t take(struct shadow *s, uint32_t units)
     }
     if (!s->units) s->units = 1; /* 0 is none */
     if (s->units + units > s->units_cap) {
+        if (s->mapped) abort();
         s->units_cap = s->units_cap ? s->units_cap * 2 : 1024;
         s->arena = realloc(s->arena, (size_t)s->units_cap * UNIT);
         if (!s->arena) abort();

@@ -157,7 +157,7 @@ struct shadow { /* of a range of memory that starts at 0 */
     uint64_t count;
     uint64_t launch;
     const struct events *events; /* that the tags name; NULL: no sets and no lines */
-    bool mapped;
+    bool mapped; /* `pages` has addresses of its own, and so has the arena: it never moves */
     struct strong_log strong;
     unsigned char
         *arena; /* of tag sets and lines, in units; a free one has the number of the next */

@@ -1,6 +1,8 @@
 /* The race detector: the begin and end of launches and CTAs, and the observer itself. */
 #include "determinism/race/access.h"
 
+#include "base/pages.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,7 +156,7 @@ void race_free(struct race *r)
     if (r->mapped) shadow_end(&r->global);
     events_end(&r->events);
     deferred_free(&r->deferred);
-    free(r->flag_pool.list);
+    pages_free(r->flag_pool.list, (size_t)FLAGS_MOST * sizeof *r->flag_pool.list);
     free(r->before_buffered.list);
     vclock_store_end(&r->vclocks);
     free(r);

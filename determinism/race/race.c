@@ -674,7 +674,6 @@ static void prefetch_clock(const struct vclock *c)
 {
     if (!c) return;
     __builtin_prefetch(c);
-    __builtin_prefetch((const char *)c + 64);
 }
 
 /* Prefetches the clocks that the lanes acquire, and those that they give up for them. A warp at the locks of 32 lanes waits

@@ -3,6 +3,7 @@
  * as many as words: the shadow pages have the numbers of their flags in a pool. */
 #include "determinism/race/detector.h"
 
+#include "base/pages.h"
 #include "emu/memory.h"
 
 #include <stdlib.h>
@@ -109,11 +110,8 @@ static uint32_t new_global_flag(struct flag_pool *p)
         return again;
     }
     if (!p->count) p->count = 1; /* number 0: none */
-    if (p->count >= p->cap) {
-        p->cap = p->cap ? 2 * p->cap : 256;
-        p->list = realloc(p->list, p->cap * sizeof *p->list);
-        if (!p->list) abort();
-    }
+    if (!p->list) p->list = pages_new((size_t)FLAGS_MOST * sizeof *p->list, PAGES_DENSE);
+    if (p->count >= FLAGS_MOST) return 0;
     return p->count++;
 }
 
@@ -128,6 +126,10 @@ static struct flag *add_global_flag(struct race *r, uint64_t address)
         memset(&p->flags[line * LINE_WORDS], 0, LINE_WORDS * sizeof *p->flags);
     p->flagged |= 1u << line;
     const uint32_t place = new_global_flag(&r->flag_pool);
+    if (!place) {
+        race_give_up(r);
+        return NULL;
+    }
     struct flag *flag = &r->flag_pool.list[place];
     *flag = (struct flag){.address = address, .next = p->flags[word]};
     p->flags[word] = place;
@@ -156,7 +158,6 @@ void race_prefetch_flag(const struct race *r, const struct page *p, uint64_t add
     }
     const struct flag *flag = &r->flag_pool.list[p->flags[word]];
     __builtin_prefetch(flag);
-    __builtin_prefetch(&flag->chain[LEVELS - 1]);
 }
 
 /* ---- of either

@@ -1,19 +1,13 @@
 /* Vector clocks: lists, interned trees and lazy joins. vclock.h describes them. */
 #include "determinism/race/vclock.h"
 
+#include "base/pages.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FAN = 16,
-    FAN_BITS = 4,
-    LARGE = 6,
-    LIST_MOST = 16,
-    EXTENSION_MOST = 3,
-    QUICK_CHECK = 4,
-    QUICK_QUERY = 64
-};
+enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16, EXTENSION_MOST = 3, SOME = 64, NEAR = 4 };
 enum kind {
     VACANT,
     LIST,      /* of few entries, of any CTAs, sorted by CTA and part */
@@ -59,16 +53,40 @@ static const size_t sizes[VCLOCK_SIZES] = {
     LINE, offsetof(struct vclock, u.node.of) + sizeof(struct vclock *) * FAN,
     offsetof(struct vclock, u.node.of) + LIST_MOST * sizeof(struct cta_entry)};
 
-enum { BLOCK = 256 }; /* clocks of one size that are allocated together */
+enum {
+    BLOCK = 256, /* clocks of one size that are allocated together, */
+    FIRST =
+        1
+        << 24 /* but of lazy joins first that many: 1 GiB of addresses, in large pages of the host */
+};
 struct vclock_block {
     struct vclock_block *next;
-    size_t used;
+    size_t used, most;
     _Alignas(LINE) unsigned char clocks[];
 };
 
 static struct vclock *clock_in(struct vclock_block *b, unsigned size, size_t i)
 {
     return (struct vclock *)(void *)&b->clocks[i * sizes[size]];
+}
+
+static const size_t first_size = sizeof(struct vclock_block) + (size_t)FIRST * LINE;
+
+static struct vclock_block *new_block(struct vclock_store *t, unsigned size)
+{
+    struct vclock_block *b;
+    const bool first = !size && !t->blocks[0];
+    if (first) b = pages_new(first_size, PAGES_DENSE);
+    else b = aligned_alloc(LINE, sizeof *b + BLOCK * sizes[size]);
+    if (!b) abort();
+    b->most = first ? FIRST : BLOCK;
+    return b;
+}
+
+static void free_block(struct vclock_block *b)
+{
+    if (b->most == FIRST) pages_free(b, first_size);
+    else free(b);
 }
 
 void vclock_store_begin(struct vclock_store *t, uint32_t ctas, uint32_t threads)
@@ -108,7 +126,7 @@ void vclock_store_end(struct vclock_store *t)
     for (int i = 0; i < VCLOCK_SIZES; i++)
         for (struct vclock_block *b = t->empty[i], *next; b; b = next) {
             next = b->next;
-            free(b);
+            free_block(b);
         }
     *t = (struct vclock_store){0};
 }
@@ -248,11 +266,10 @@ static struct vclock *take(struct vclock_store *t, unsigned size)
         return c;
     }
     struct vclock_block *b = t->blocks[size];
-    if (!b || b->used == BLOCK) {
+    if (!b || b->used == b->most) {
         b = t->empty[size];
         if (b) t->empty[size] = b->next;
-        else b = aligned_alloc(LINE, sizeof *b + BLOCK * sizes[size]);
-        if (!b) abort();
+        else b = new_block(t, size);
         b->next = t->blocks[size];
         b->used = 0;
         t->blocks[size] = b;
@@ -522,16 +539,16 @@ struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint3
     return c;
 }
 
-static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
-                          uint32_t warp, uint32_t epoch, uint64_t since, uint64_t most);
+static bool covers_nearby(const struct vclock_store *t, const struct vclock *c, uint32_t cta,
+                          uint32_t part, uint32_t warp, uint32_t epoch, uint64_t since);
 
 /* Whether a quick search shows that a includes the release that made b, and so all of b: a thread
  * releases all that it knows, each time in another epoch. */
 static bool has_extension(struct vclock_store *t, struct vclock *a, const struct vclock *b)
 {
     return b->kind == LAZY_JOIN && b->count &&
-           covers_within(t, a, b->u.lazy.cta, b->u.lazy.entry->part, b->u.lazy.entry->part / 32,
-                         b->u.lazy.entry->epoch, b->u.lazy.serial - 1, QUICK_CHECK);
+           covers_nearby(t, a, b->u.lazy.cta, b->u.lazy.entry->part, b->u.lazy.entry->part / 32,
+                         b->u.lazy.entry->epoch, b->u.lazy.serial - 1);
 }
 
 static struct vclock *join_lazily(struct vclock_store *t, struct vclock *a, struct vclock *b)
@@ -593,6 +610,27 @@ static bool covers_now(const struct vclock_store *t, const struct vclock *c, uin
                            : tree_covers(t, c, cta, part, warp, epoch);
 }
 
+/* Searches the releases that were joined last: the holder of a lock mostly asks about the holder
+ * before it. */
+static bool covers_nearby(const struct vclock_store *t, const struct vclock *c, uint32_t cta,
+                          uint32_t part, uint32_t warp, uint32_t epoch, uint64_t since)
+{
+    for (int step = 0; c && step < NEAR; step++) {
+        if (c->kind != LAZY_JOIN) return covers_now(t, c, cta, part, warp, epoch);
+        if (c->u.lazy.serial <= since) return false;
+        if (extension_covers(c, cta, part, warp, epoch)) return true;
+        if (step && c->count) return false;
+        const struct vclock *last = c->u.lazy.operand[1];
+        if (last && last->kind != LAZY_JOIN) {
+            if (covers_now(t, last, cta, part, warp, epoch)) return true;
+        } else if (last && last->u.lazy.serial > since &&
+                   extension_covers(last, cta, part, warp, epoch))
+            return true;
+        c = c->u.lazy.operand[0];
+    }
+    return false;
+}
+
 /* The counter of queries has wrapped. */
 static void forget_visits(struct vclock_store *t)
 {
@@ -604,8 +642,7 @@ static void forget_visits(struct vclock_store *t)
         }
 }
 
-/* Searches at most `most` lazy joins, the latest first: the holder of a lock mostly asks about the
- * holder before it. */
+/* Searches at most `most` lazy joins, the latest first. */
 static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
                           uint32_t warp, uint32_t epoch, uint64_t since, uint64_t most)
 {
@@ -634,8 +671,14 @@ static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta
 bool vclock_covers(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
                    uint32_t warp, uint32_t epoch, uint64_t since)
 {
-    return c &&
-           covers_within(t, c, cta, part, warp, epoch, since, t->quick ? QUICK_QUERY : UINT64_MAX);
+    if (!c) return false;
+    if (covers_nearby(t, c, cta, part, warp, epoch, since)) return true;
+    if (t->effort == VCLOCK_NEARBY) {
+        t->cut = true;
+        return false;
+    }
+    return c->kind == LAZY_JOIN && covers_within(t, c, cta, part, warp, epoch, since,
+                                                 t->effort == VCLOCK_SOME ? SOME : UINT64_MAX);
 }
 
 /* ---- condensing

@@ -40,17 +40,22 @@ struct vclock_entry { /* the events of the part up to `epoch`, inclusive */
 };
 
 enum { VCLOCK_SIZES = 3 };
+enum vclock_effort {
+    VCLOCK_ALL,   /* queries visit all lazy joins that may matter, */
+    VCLOCK_SOME,  /* the latest 64 */
+    VCLOCK_NEARBY /* or the releases that were joined last */
+};
 struct vclock;
-struct vclock_store {       /* the clocks of a launch */
-    uint32_t ctas, threads; /* of the grid; of a CTA */
-    unsigned depth;         /* levels of inner nodes above the leaves */
-    struct vclock **table;  /* hash table of all trees, for interning */
-    uint32_t count, cap;    /* of the table; cap: a power of two, or 0 */
-    uint64_t joins;         /* lazy joins so far */
-    uint32_t queries;       /* on lazy joins so far: marks the nodes that a query has visited */
-    uint64_t horizon;       /* earlier lazy joins have been condensed */
-    bool quick;             /* queries visit few lazy joins: they may answer no instead of yes, */
-    bool cut;               /* and then set this */
+struct vclock_store {          /* the clocks of a launch */
+    uint32_t ctas, threads;    /* of the grid; of a CTA */
+    unsigned depth;            /* levels of inner nodes above the leaves */
+    struct vclock **table;     /* hash table of all trees, for interning */
+    uint32_t count, cap;       /* of the table; cap: a power of two, or 0 */
+    uint64_t joins;            /* lazy joins so far */
+    uint32_t queries;          /* on lazy joins so far: marks the nodes that a query has visited */
+    uint64_t horizon;          /* earlier lazy joins have been condensed */
+    enum vclock_effort effort; /* of queries: with less they may answer no instead of yes, */
+    bool cut;                  /* and then set this */
     struct vclock **worklist;
     uint32_t worklist_cap;
     uint64_t live, bytes;                      /* clocks that exist, and their size */

@@ -550,7 +550,7 @@ static const char writes_one_word[] = ".reg .b64 %d<3>; .reg .b32 %r<5>;\n"
                                       "bar.sync 0; st.global.u32 [%d1], %r2;";
 
 /* Every thread writes two words under the locks of both. */
-#define TAKES_TWO_LOCKS                                                                                  \
+#define TAKES_TWO_LOCKS(KIND)                                                                            \
     ".reg .b64 %d<4>; .reg .b32 %r<8>; .reg .pred %q;\n"                                                 \
     "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; mad.lo.u32 %r3, %r1, 64, %r2;\n" \
     "rem.u32 %r4, %r3, 7; mul.wide.u32 %d2, %r4, 4; add.u64 %d2, %d2, %d1;\n"                            \
@@ -559,8 +559,10 @@ static const char writes_one_word[] = ".reg .b64 %d<3>; .reg .b32 %r<5>;\n"
     "again: atom.global.cas.b32 %r6, [%d2], 0, 1; setp.ne.u32 %q, %r6, 0; @%q bra next;\n"               \
     "atom.global.cas.b32 %r6, [%d3+28], 0, 1; setp.ne.u32 %q, %r6, 0; @%q bra back;\n"                   \
     "membar.gl;\n"                                                                                       \
-    "ld.global.u32 %r7, [%d2+64]; add.u32 %r7, %r7, 1; st.global.u32 [%d2+64], %r7;\n"                   \
-    "ld.global.u32 %r7, [%d3+92]; add.u32 %r7, %r7, 1; st.global.u32 [%d3+92], %r7;\n"                   \
+    "ld" KIND ".global.u32 %r7, [%d2+64]; add.u32 %r7, %r7, 1; st" KIND                                  \
+    ".global.u32 [%d2+64], %r7;\n"                                                                       \
+    "ld" KIND ".global.u32 %r7, [%d3+92]; add.u32 %r7, %r7, 1; st" KIND                                  \
+    ".global.u32 [%d3+92], %r7;\n"                                                                       \
     "membar.gl; mov.u32 %r5, 1; atom.global.exch.b32 %r6, [%d3+28], 0;\n"                                \
     "back: atom.global.exch.b32 %r6, [%d2], 0;\n"                                                        \
     "next: setp.eq.u32 %q, %r5, 0; @%q bra again;\n"
@@ -623,14 +625,46 @@ Test(race, contended_locks_take_bounded_memory)
 {
     const struct race_limits little = {UINT32_MAX, 200 << 10};
     char text[512];
-    cr_expect_eq(find_within(TAKES_TWO_LOCKS, 256, NULL, text, sizeof text), 0, "%s", text);
-    cr_expect_eq(find_within(TAKES_TWO_LOCKS, 256, &little, text, sizeof text), 0, "%s", text);
+    cr_expect_eq(find_within(TAKES_TWO_LOCKS(""), 256, NULL, text, sizeof text), 0, "%s", text);
+    cr_expect_eq(find_within(TAKES_TWO_LOCKS(""), 256, &little, text, sizeof text), 0, "%s", text);
     /* The last CTAs write one word after they have given the locks back. */
-    const char *late = TAKES_TWO_LOCKS
-        "setp.lt.u32 %q, %r1, 250; @%q bra end; st.global.u32 [%d1+192], %r1; end:";
+    const char *late = TAKES_TWO_LOCKS(
+        "") "setp.lt.u32 %q, %r1, 250; @%q bra end; st.global.u32 [%d1+192], %r1; end:";
     cr_expect_eq(find_within(late, 256, NULL, text, sizeof text), 1, "%s", text);
     cr_expect_eq(find_within(late, 256, &little, text, sizeof text), 1, "%s", text);
     cr_expect(strstr(text, "two unordered accesses"), "%s", text);
+}
+
+/* The last holder's accesses replace those of earlier ones, and stand for them. */
+Test(race, strong_accesses_under_locks_race_with_weak_ones_without)
+{
+    char text[512];
+    const char *strong = TAKES_TWO_LOCKS(".volatile");
+    cr_expect_eq(find_within(strong, 32, NULL, text, sizeof text), 0, "%s", text);
+    const char *late = TAKES_TWO_LOCKS(
+        ".volatile") "setp.lt.u32 %q, %r1, 31; @%q bra end; ld.global.u32 %r7, [%d2+64]; end:";
+    cr_expect_eq(find_within(late, 32, NULL, text, sizeof text), 1, "%s", text);
+    cr_expect(strstr(text, "two unordered accesses"), "%s", text);
+    const char *first = TAKES_TWO_LOCKS(
+        ".volatile") "setp.ne.u32 %q, %r1, 0; @%q bra end; st.global.u32 [%d3+92], %r1; end:";
+    cr_expect_geq(find_within(first, 32, NULL, text, sizeof text), 1, "%s", text);
+}
+
+/* CTAs 0 and 1 write a word strongly; CTA 2 reads it weakly after the write of CTA 1, which does not stand for the other. */
+Test(race, a_strong_access_replaces_only_what_it_comes_after)
+{
+    char text[512];
+    const char *body =
+        ".reg .b64 %d1; .reg .b32 %r<3>; .reg .pred %q;\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x;\n"
+        "setp.ne.u32 %q, %r2, 0; @%q bra end;\n"
+        "setp.eq.u32 %q, %r1, 1; @%q bra one; setp.eq.u32 %q, %r1, 2; @%q bra two;\n"
+        "st.relaxed.gpu.global.u32 [%d1], 1; bra end;\n"
+        "one: fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%d1], 2;\n"
+        "fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%d1+128], 1; bra end;\n"
+        "two: ld.relaxed.gpu.global.u32 %r2, [%d1+128]; setp.eq.u32 %q, %r2, 0; @%q bra two;\n"
+        "fence.acq_rel.gpu; ld.global.u32 %r2, [%d1]; end:";
+    cr_expect_eq(find_within(body, 3, NULL, text, sizeof text), 1, "%s", text);
 }
 
 /* ---- the labelled kernels ---------------------------------------------------------------------------- */
