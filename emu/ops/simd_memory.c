@@ -379,13 +379,69 @@ static inline void store_quads(u8 *base, const u64 *at, u32 *const row[4])
 }
 #endif
 
+#if defined __AVX512F__
+/* The same side by side, 16 lanes at once: words 0 and 1 (2 and 3) of eight lanes in one vector, and halves of two such. */
+static inline __m512i two_words(const u32 first)
+{
+    const int a = (int)first, b = a + 1;
+    return _mm512_setr_epi32(a, a + 4, a + 8, a + 12, a + 16, a + 20, a + 24, a + 28, b, b + 4,
+                             b + 8, b + 12, b + 16, b + 20, b + 24, b + 28);
+}
+static inline void load_quad_run(const u8 *from, u32 *const row[4])
+{
+    const __m512i low = two_words(0), high = two_words(2);
+    for (u32 l = 0; l < LANES; l += 16, from += 256) {
+        const __m512i a = _mm512_loadu_si512(from), b = _mm512_loadu_si512(from + 64),
+                      c = _mm512_loadu_si512(from + 128), d = _mm512_loadu_si512(from + 192);
+        const __m512i x = _mm512_permutex2var_epi32(a, low, b),
+                      y = _mm512_permutex2var_epi32(c, low, d),
+                      z = _mm512_permutex2var_epi32(a, high, b),
+                      w = _mm512_permutex2var_epi32(c, high, d);
+        _mm512_storeu_si512(row[0] + l, _mm512_shuffle_i64x2(x, y, 0x44));
+        _mm512_storeu_si512(row[1] + l, _mm512_shuffle_i64x2(x, y, 0xee));
+        _mm512_storeu_si512(row[2] + l, _mm512_shuffle_i64x2(z, w, 0x44));
+        _mm512_storeu_si512(row[3] + l, _mm512_shuffle_i64x2(z, w, 0xee));
+    }
+}
+static inline void store_quad_run(u8 *to, u32 *const row[4])
+{
+    /* of 8 lanes: words of two rows side by side, then pairs of words */
+    const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+                  high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15,
+                                           31),
+                  first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11),
+                  last = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    for (u32 l = 0; l < LANES; l += 16, to += 256) {
+        const __m512i a = _mm512_loadu_si512(row[0] + l), b = _mm512_loadu_si512(row[1] + l),
+                      c = _mm512_loadu_si512(row[2] + l), d = _mm512_loadu_si512(row[3] + l);
+        const __m512i x = _mm512_permutex2var_epi32(a, low, b),
+                      y = _mm512_permutex2var_epi32(c, low, d),
+                      z = _mm512_permutex2var_epi32(a, high, b),
+                      w = _mm512_permutex2var_epi32(c, high, d);
+        _mm512_storeu_si512(to, _mm512_permutex2var_epi64(x, first, y));
+        _mm512_storeu_si512(to + 64, _mm512_permutex2var_epi64(x, last, y));
+        _mm512_storeu_si512(to + 128, _mm512_permutex2var_epi64(z, first, w));
+        _mm512_storeu_si512(to + 192, _mm512_permutex2var_epi64(z, last, w));
+    }
+}
+#else
+static inline void load_quad_run(u8 *from, u32 *const row[4])
+{
+    load_quads(from, NULL, row);
+}
+static inline void store_quad_run(u8 *to, u32 *const row[4])
+{
+    store_quads(to, NULL, row);
+}
+#endif
+
 /* ld.v4 and st.v4 of words by a whole warp of warp w, found as `way`. The rows of a load are apart from each other. */
 static void move_quads(struct emu_group *g, const struct mem_desc *v, u32 w, enum way way, u8 *host,
                        const u64 *at, bool write)
 {
     u32 *row[4];
     for (int k = 0; k < 4; k++) row[k] = LANE_ROW(u32, v->rows[k]) + w * LANES;
-    if (way == WAY_FOLLOW) write ? store_quads(host, NULL, row) : load_quads(host, NULL, row);
+    if (way == WAY_FOLLOW) write ? store_quad_run(host, row) : load_quad_run(host, row);
     else write ? store_quads(host, at, row) : load_quads(host, at, row);
 }
 

@@ -471,6 +471,43 @@ Test(emu_memory, of_the_system_lies_beside_shared_variables)
     cr_expect_eq(out[7], out[2]);
 }
 
+/* Lanes move four words each, from and to global and shared memory: in order, rotated, backwards, by halves, and all from one place. */
+Test(emu_memory, four_words_of_each_lane)
+{
+    static const uint32_t ways[][3] = {{1, 0, 0}, {1, 1, 0}, {1, 0, 31}, {1, 0, 16}, {0, 5, 0}};
+    static uint32_t x[128], y[256];
+    for (uint32_t i = 0; i < 128; i++) x[i] = i * 2654435761u;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char body[1000];
+        snprintf(
+            body, sizeof body,
+            ".reg .u64 %%d<6>; .reg .u32 %%r<16>; .shared .align 16 .b8 s[512];\n"
+            "ld.param.u64 %%d1, [x]; ld.param.u64 %%d2, [y]; mov.u32 %%r0, %%tid.x;\n"
+            "mul.wide.u32 %%d3, %%r0, 16; add.u64 %%d4, %%d1, %%d3; add.u64 %%d5, %%d2, %%d3;\n"
+            "mov.u32 %%r1, s; mad.lo.u32 %%r2, %%r0, 16, %%r1;\n"
+            "mad.lo.u32 %%r3, %%r0, %u, %u; xor.b32 %%r3, %%r3, %u; and.b32 %%r3, %%r3, 31;\n"
+            "mad.lo.u32 %%r4, %%r3, 16, %%r1; mul.wide.u32 %%d3, %%r3, 16; add.u64 %%d1, %%d1, %%d3;\n"
+            "ld.global.v4.u32 {%%r5, %%r6, %%r7, %%r8}, [%%d4];\n"
+            "st.shared.v4.u32 [%%r2], {%%r5, %%r6, %%r7, %%r8}; bar.sync 0;\n"
+            "ld.shared.v4.u32 {%%r5, %%r6, %%r7, %%r8}, [%%r4];\n"
+            "ld.global.v4.u32 {%%r9, %%r10, %%r11, %%r12}, [%%d1];\n"
+            "st.global.v4.u32 [%%d5], {%%r5, %%r6, %%r7, %%r8};\n"
+            "st.global.v4.u32 [%%d5+512], {%%r9, %%r10, %%r11, %%r12}; ret;",
+            ways[i][0], ways[i][1], ways[i][2]);
+        struct emu_run r = {.block = 32};
+        r.ptx = emu_ptx(".param .u64 x, .param .u64 y", body);
+        r.args[0] = emu_in(&r, x, sizeof x);
+        r.args[1] = emu_out(&r, y, sizeof y);
+        cr_assert(emu_run(&r), "%s", r.fault);
+        for (uint32_t w = 0; w < 128; w++) {
+            const uint32_t from = ((w / 4 * ways[i][0] + ways[i][1]) ^ ways[i][2]) & 31,
+                           want = x[from * 4 + w % 4];
+            cr_assert(y[w] == want && y[128 + w] == want, "way %zu, word %u: %x and %x, not %x", i,
+                      w, y[w], y[128 + w], want);
+        }
+    }
+}
+
 /* A subscript counts elements of the array's scalar type, whatever its dimensions and vectors are, as an unsigned number of 32
  * bits: ptxas makes the same machine code of each line as of the address beside it. */
 Test(emu_memory, subscripts_count_elements)
