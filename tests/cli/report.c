@@ -681,6 +681,10 @@ static const char reader[] =
     "  key('0'); await rest(); say('back', scales());\n"
     "  mouse(over, 'mousedown', .5); mouse(over, 'mousemove', .6); mouse(over, 'mousemove', .7); mouse(document, 'mouseup', .7); await rest();\n"
     "  mouse(over, 'dblclick', .5); await rest(); say('again', scales());\n"
+    "  const metric = document.getElementById('metric'); metric.value = 'lanes'; metric.onchange(); await rest();\n"
+    "  const lanes = charts[0].u.data.slice(1).flat().filter(v => v !== null);\n"
+    "  say('lanes', charts.length, Math.min(...lanes), Math.max(...lanes));\n"
+    "  metric.value = 'instructions'; metric.onchange(); await rest();\n"
     "  document.body.prepend(Object.assign(document.createElement('pre'), {id:'said', textContent:said.join('\\n') + '\\n'}));\n"
     "};\n"
     "const wait = () => document.documentElement.dataset.ready ? reading() : setTimeout(wait, 10);\n"
@@ -784,6 +788,9 @@ Test(report, charts_over_time_share_cursor_and_zoom_and_sum_to_the_totals, .time
     expect_zoom(from, "later", .34375 * end, .46875 * end, .002 * end);
     expect_zoom(from, "back", 0, end, 1e-6 * end);
     expect_zoom(from, "again", 0, end, 1e-6 * end);
+    /* No warp of this kernel diverges. Each run has a chart more: of instructions by their lanes. */
+    cr_expect(numbers(from, "lanes", x, 32) == 3 && fabs(x[0] - 10) < .5);
+    cr_expect(fabs(x[1] - 32) < 1e-6 && fabs(x[2] - 32) < 1e-6, "%g to %g lanes", x[1], x[2]);
     cr_expect(strstr(from, "\nhash #launch=0&amp;metric=instructions&amp;from=") != NULL);
     free(dom);
     json_decref(d);
