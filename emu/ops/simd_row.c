@@ -27,10 +27,20 @@ void OP_NAME(fill_row)(struct emu_group *g, unsigned bytes, u32 row, u64 value)
 emu_words_differ OP_NAME(words_differ);
 bool OP_NAME(words_differ)(const u32 *word, u32 count, u32 value)
 {
-    const v16 *v = (const v16 *)(const void *)word;
-    v16 differ = {0};
-    for (u32 i = 0; i < count / 16; i += 2) differ |= (v[i] ^ value) | (v[i + 1] ^ value);
+#if defined __AVX2__ && !defined __AVX512F__
+    typedef u32 wide __attribute__((vector_size(32), may_alias));
+#else
+    typedef v16 wide;
+#endif
+    enum { EACH = sizeof(wide) / sizeof(u32) };
+    const wide *v = (const wide *)(const void *)word;
+    wide differ = {0};
+    for (u32 i = 0; i < count / EACH; i += 2) differ |= (v[i] ^ value) | (v[i + 1] ^ value);
+#if defined __AVX2__ && !defined __AVX512F__
+    return !_mm256_testz_si256((__m256i)differ, (__m256i)differ);
+#else
     return !none(differ);
+#endif
 }
 
 OP(fill)

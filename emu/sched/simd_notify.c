@@ -6,6 +6,8 @@
 #include "emu/measure/count.h"
 #include "ptx/ptx.h"
 
+#include <string.h>
+
 enum { PAGE_BYTES = 4096, ROW_BYTES = 128 }; /* emu_access.rows */
 
 struct lanes { /* that are on */
@@ -113,6 +115,19 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w
     return space_of(g, &lanes, from->space, bound->low, bound->high);
 }
 
+/* As none(): that takes the elements one by one where there is no AVX-512. */
+static inline bool is_zero(v8 v)
+{
+#if defined __AVX2__ && !defined __AVX512F__
+    __m256i half[2];
+    memcpy(half, &v, sizeof half);
+    const __m256i both = _mm256_or_si256(half[0], half[1]);
+    return _mm256_testz_si256(both, both);
+#else
+    return !any(v);
+#endif
+}
+
 emu_side_by_side OP_NAME(side_by_side);
 bool OP_NAME(side_by_side)(const struct emu_group *g, const struct lane_address *a, u32 w, u32 size,
                            u64 *first)
@@ -121,12 +136,12 @@ bool OP_NAME(side_by_side)(const struct emu_group *g, const struct lane_address 
     if (a->bytes == 8) {
         const v8 *p = (const v8 *)(const void *)(g->r64 + a->row + w * LANES * 8);
         const v8 want = p[0][0] + (v8){0, 1, 2, 3, 4, 5, 6, 7} * size, next = want + 8 * size;
-        return !any(((p[0] ^ want) | (p[1] ^ next)) |
-                    ((p[2] ^ (want + 16 * size)) | (p[3] ^ (next + 16 * size))));
+        return is_zero(((p[0] ^ want) | (p[1] ^ next)) |
+                       ((p[2] ^ (want + 16 * size)) | (p[3] ^ (next + 16 * size))));
     }
     if (a->bytes != 4 || (!space_wraps(a->space) && *first > UINT32_MAX - LANES * size))
         return false;
     const v16 *p = (const v16 *)(const void *)(g->r32 + a->row + w * LANES * 4);
     const v16 want = p[0][0] + (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * size;
-    return none((p[0] ^ want) | (p[1] ^ (want + 16 * size)));
+    return is_zero((v8)((p[0] ^ want) | (p[1] ^ (want + 16 * size))));
 }
