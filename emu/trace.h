@@ -48,10 +48,15 @@ enum { TRACE_ELEMENTS = 64 };
 #define TRACE_SWAPPED 0x80000000u
 /* Who waits for which store. In a kernel with polling loops (ptx/polling.h) strong stores and atomics of global memory name
  * their elements, too: these accesses *publish*. A load that *polls* has a word for each lane instead: a bucket of elements,
- * and how many lanes must have published to it before the load: as many as had, if one value alone ends the loop
- * (PTX_POLL_VALUE); else one, if any had, since each of them may have ended the loop. The timing model lets the load wait for
- * them (model/timing_poll.c). Not under an order. */
-enum trace_handoff { TRACE_HANDOFF_NONE, TRACE_PUBLISHES, TRACE_POLLS_ANY, TRACE_POLLS_VALUE };
+ * and how many lanes had published to it before the load. The timing model lets the load wait for those that it needs
+ * (model/timing_poll.c): all of them, if one value alone ends the loop (PTX_POLL_VALUE). Not under an order. */
+enum trace_handoff {
+    TRACE_HANDOFF_NONE,
+    TRACE_PUBLISHES,
+    TRACE_POLLS_MOVING, /* PTX_POLL_MOVING: it names nothing, and waits for nothing */
+    TRACE_POLLS_ANY,    /* PTX_POLL_ANY */
+    TRACE_POLLS_VALUE,  /* PTX_POLL_VALUE */
+};
 enum { TRACE_POLL_BUCKETS = 1 << 12, TRACE_POLL_MOST = (1 << 20) - 1 };
 #define TRACE_POLL_WORD(bucket, n) ((uint32_t)(bucket) << 20 | (uint32_t)(n))
 #define TRACE_POLL_BUCKET_OF(word) ((word) >> 20)
@@ -169,6 +174,7 @@ struct trace_inst {              /* a PTX instruction */
         combined; /* an atomic that machine code makes once for a warp (measure/trace_combined.h) */
     uint8_t pending; /* cp.async.wait_group: groups that it does not wait for */
     uint8_t handoff; /* enum trace_handoff */
+    bool waits;      /* it is in a loop that polls; not in files */
 };
 struct trace_block {
     uint32_t first, count; /* instructions */
@@ -267,8 +273,8 @@ static inline uint32_t *trace_reserve_words(struct trace_cta *c, struct trace_wa
 }
 
 /* The lanes of a load that polls, whose words follow (TRACE_POLL_WORD), before it is recorded. If it is another round of the
- * loop that the warp's last access was a round of, that one is taken back: how many rounds there are depends on when another
- * warp stores. Its instructions count as recorded ones. (emu/measure/trace_poll.c) */
+ * loop that the warp's last access was a round of, and the warp has not left the loop, that one is taken back: how many rounds
+ * there are depends on when another warp stores. Its instructions count as recorded ones. (emu/measure/trace_poll.c) */
 void trace_poll(const struct trace_code *code, struct trace_warp *w, uint32_t site,
                 const uint32_t *words, uint32_t lanes);
 

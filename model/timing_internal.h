@@ -226,6 +226,7 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     struct timing_lock *locks;         /* NULL: no instruction takes one */
     uint32_t lock_waiters;             /* warps that wait for one */
     struct timing_polled *polled;      /* by bucket; NULL: no load waits for stores */
+    uint32_t *polled_loops;            /* by warp and bucket: loops that have ended */
     uint32_t poll_waiters;             /* warps that do */
     uint32_t event_slots;              /* of each of these */
     struct timing_events fills, swaps; /* lines from DRAM: when they are in L2; elements: when a
@@ -391,8 +392,9 @@ bool timing_lock_unblock(struct timing *c, double now);
 
 void timing_prepare_polls(struct timing *c);
 /* Whether the warp's next instruction polls for stores that have not been executed. Then the warp must not issue until
- * timing_publish() lets it go. Else *when: the stores that it polls for are in L2. */
-bool timing_poll_waits(struct timing *c, struct timing_warp *w, double *when);
+ * timing_publish() lets it go. Else *when: the stores that it polls for are in L2; if that is not later than `now`, the
+ * instruction must be issued. */
+bool timing_poll_waits(struct timing *c, struct timing_warp *w, double now, double *when);
 /* An access of the warp's instruction is in L2 at `done`: if warps poll for it, they go on then. */
 void timing_publish(struct timing *c, const struct timing_warp *w, uint32_t inst, double done);
 /* No warp can go on: those that poll do. false: there are none. */

@@ -33,10 +33,16 @@ static bool is_global(const u32 *word)
     return (*word & 3) == TRACE_GLOBAL;
 }
 
-/* The element that the lanes of an access exchange with success; of several the first. UINT32_MAX: none. */
-static u32 swapped(const u32 *word)
+/* Other accesses may name elements, too (enum trace_handoff). */
+static bool is_global_swap(const struct timing *c, const u32 *word)
 {
-    if (!is_global(word) || !(word[2] & TRACE_ELEMENTS)) return UINT32_MAX;
+    return is_global(word) && ptx_op_has(c->t->insts[c->t->site_inst[*word >> 2]].op, "cas");
+}
+
+/* The element that the lanes of an access exchange with success; of several the first. UINT32_MAX: none. */
+static u32 swapped(const struct timing *c, const u32 *word)
+{
+    if (!is_global_swap(c, word) || !(word[2] & TRACE_ELEMENTS)) return UINT32_MAX;
     for (u32 l = 0; l < TRACE_SIZE_LANES(word[2]); l++)
         if (word[3 + l] & TRACE_SWAPPED) return word[3 + l] & ~TRACE_SWAPPED;
     return UINT32_MAX;
@@ -45,8 +51,7 @@ static u32 swapped(const u32 *word)
 static bool writes_line(const struct timing *c, const struct timing_warp *w, const u32 *word,
                         u32 line)
 {
-    if (!is_global(word) || ptx_op_has(c->t->insts[c->t->site_inst[*word >> 2]].op, "cas"))
-        return false;
+    if (!is_global(word) || is_global_swap(c, word)) return false;
     for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
         const struct trace_line *n = &w->cta_trace->lines[word[1] + i];
         if (n->line == line && (n->how == COUNT_STORE || n->how == COUNT_ATOMIC)) return true;
@@ -62,7 +67,7 @@ static bool is_released(const struct timing *c, const struct timing_warp *w, u32
     for (const u32 stop = at + AHEAD; at < end && at < stop; at++) {
         if ((words[at] & 3) == TRACE_BLOCK) continue;
         if (writes_line(c, w, words + at, element / 32)) return true;
-        if (swapped(words + at) == element) return false;
+        if (swapped(c, words + at) == element) return false;
         at += trace_access_words(words + at);
     }
     return false;
@@ -73,7 +78,7 @@ bool timing_lock_waits(struct timing *c, struct timing_warp *w)
     const u32 *word = w->trace->words + w->at;
     if (w->fold > 1 || w->at >= w->trace->count || !timing_is_access_of(c->t, *word, w->inst))
         return false;
-    const u32 element = swapped(word);
+    const u32 element = swapped(c, word);
     if (element == UINT32_MAX || !is_released(c, w, element)) return false;
     struct timing_lock *l = lock_of(c, element);
     if (!l) return false;

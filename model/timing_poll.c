@@ -1,10 +1,12 @@
 /* Loads that poll: such a load reads what another warp has stored, so it is not done before that store is in L2.
  *
- * The emulator knows which stores came before a load; a trace has the number that the load needs (enum trace_handoff in
- * emu/trace.h). So a flag or a ticket takes the time of the warp that is awaited, on the modelled machine. The order in which
- * warps publish to one place is not kept, only how many have: where several warps store to one bucket, another one than in
- * the emulator's run may end the wait. A loop that ends by any of several values waits for the first store alone, so a barrier
- * that counts its threads in the word that they poll still waits too short.
+ * The emulator knows which stores came before a load; a trace has their number (enum trace_handoff in emu/trace.h). Where one
+ * value alone ends the loop, the load needs all of them. Else some of them may have come too early to matter: a producer may
+ * be far ahead in the emulator. Then the n-th loop of a warp that polls a place needs n stores at most, since a flag that is
+ * waited for again has mostly changed in between. So a flag, a ticket or a step takes the time of the warp that is awaited, on
+ * the modelled machine. The order in which warps publish to one place is not kept, only how many have: where several warps
+ * store to one bucket, another one than in the emulator's run may end the wait. A barrier of the grid that counts its threads
+ * in the word that they poll waits too short.
  *
  * How often a loop goes round depends on when the store comes, so a trace has the last round alone (trace_poll()). It begins when the store is in L2 and takes a whole round trip, which is what loads in a row take on average from a
  * random time on: half a round until the next load reaches L2, and half a trip back. That the other rounds load L2, too, is
@@ -16,6 +18,11 @@
 #include "emu/trace.h"
 
 typedef uint32_t u32;
+
+enum {
+    LOOPS =
+        1 << 16 /* slots for warps and buckets, by a hash: two that meet in one count together */
+};
 
 struct timing_polled { /* a bucket of elements */
     u32 published;     /* lanes */
@@ -41,20 +48,41 @@ static const u32 *lanes_of(const struct timing *c, const struct timing_warp *w, 
     return word + 3;
 }
 
-bool timing_poll_waits(struct timing *c, struct timing_warp *w, double *when)
+/* The loops of the warp that polled the bucket and have ended. */
+static u32 *loops_of(const struct timing *c, const struct timing_warp *w, u32 bucket)
+{
+    const u32 warp = w->cta_trace->linear * c->warps_per_cta +
+                     (u32)(w->trace - w->cta_trace->warps);
+    return &c->mem.polled_loops[timing_hash(warp * TRACE_POLL_BUCKETS + bucket) & (LOOPS - 1)];
+}
+
+/* How many lanes must have published to the bucket of the word. */
+static u32 needed(const struct timing *c, const struct timing_warp *w, u32 word)
+{
+    const u32 n = TRACE_POLL_COUNT_OF(word);
+    if (c->t->insts[w->inst].handoff == TRACE_POLLS_VALUE) return n;
+    const u32 loops = *loops_of(c, w, TRACE_POLL_BUCKET_OF(word));
+    return n < loops + 1 ? n : loops + 1;
+}
+
+bool timing_poll_waits(struct timing *c, struct timing_warp *w, double now, double *when)
 {
     u32 count = 0;
     const u32 *lanes = lanes_of(c, w, w->inst, true, &count);
     *when = 0;
     for (u32 l = 0; lanes && l < count; l++) {
-        const struct timing_polled *p = &c->mem.polled[TRACE_POLL_BUCKET_OF(lanes[l])];
-        if (p->published < TRACE_POLL_COUNT_OF(lanes[l])) {
-            w->polls = lanes[l];
+        const u32 bucket = TRACE_POLL_BUCKET_OF(lanes[l]), n = needed(c, w, lanes[l]);
+        const struct timing_polled *p = &c->mem.polled[bucket];
+        if (p->published < n) {
+            w->polls = TRACE_POLL_WORD(bucket, n);
             c->mem.poll_waiters++;
             return true;
         }
-        if (p->published == TRACE_POLL_COUNT_OF(lanes[l]) && p->when > *when) *when = p->when;
+        if (p->published == n && p->when > *when) *when = p->when;
     }
+    for (u32 l = 0; lanes && *when <= now && l < count; l++) /* it is issued */
+        if (!l || TRACE_POLL_BUCKET_OF(lanes[l]) != TRACE_POLL_BUCKET_OF(lanes[l - 1]))
+            ++*loops_of(c, w, TRACE_POLL_BUCKET_OF(lanes[l]));
     return false;
 }
 
@@ -101,7 +129,10 @@ void timing_prepare_polls(struct timing *c)
 {
     if (c->hooks || !timing_follows_polls(c->t)) return;
     c->mem.polled = timing_take(&c->storage, TRACE_POLL_BUCKETS, sizeof *c->mem.polled);
+    c->mem.polled_loops = timing_take(&c->storage, LOOPS, sizeof *c->mem.polled_loops);
     c->out->polls = true;
     for (u32 i = 0; i < c->t->inst_count; i++)
-        if (c->t->insts[i].handoff == TRACE_POLLS_ANY) c->out->polls = false;
+        if (c->t->insts[i].handoff == TRACE_POLLS_ANY ||
+            c->t->insts[i].handoff == TRACE_POLLS_MOVING)
+            c->out->polls = false;
 }

@@ -251,7 +251,7 @@ static bool polls_again(struct timing *c, struct timing_scheduler *s, struct tim
                         double now)
 {
     double when;
-    const bool waits = timing_poll_waits(c, w, &when);
+    const bool waits = timing_poll_waits(c, w, now, &when);
     if (!waits && when <= now) return false;
     s->part[TIMING_L2] += c->issue_cycles * w->fold;
     w->next->ready = TIMING_NEVER;

@@ -72,16 +72,40 @@ static bool reads_or_writes(const struct ptx_flow *f, uint32_t stmt, uint32_t re
     return false;
 }
 
-/* How the block's end decides: by one comparison of the loaded value itself, or otherwise. */
+static bool is_written(const struct ptx_flow *f, uint32_t loop, uint32_t reg)
+{
+    const struct ptx_cfg *g = f->cfg;
+    for (uint32_t b = g->loops[loop].header; b < g->code_count; b++)
+        for (uint32_t s = g->blocks[b].first; ptx_cfg_in_loop(g, loop, b) && s < g->blocks[b].end;
+             s++)
+            if (reads_or_writes(f, s, reg, PTX_USE_WRITE)) return true;
+    return false;
+}
+
+/* Whether the loop writes what the statement reads beside what the load gives; of the load itself, its address. */
+static bool varies(const struct ptx_flow *f, uint32_t loop, uint32_t load, uint32_t stmt)
+{
+    for (uint32_t u = f->use_at[stmt]; u < f->use_at[stmt + 1]; u++) {
+        const uint32_t reg = f->uses[u].reg;
+        if (!(f->uses[u].how & PTX_USE_READ)) continue;
+        if (stmt != load && reads_or_writes(f, load, reg, PTX_USE_WRITE)) continue;
+        if (is_written(f, loop, reg)) return true;
+    }
+    return false;
+}
+
+/* How the loop decides at the block's end: by one comparison of the loaded value itself, or otherwise. */
 static enum ptx_poll decision(const struct ptx_flow *f, uint32_t loop, uint32_t load,
                               uint32_t block)
 {
     const struct ptx_block *b = &f->cfg->blocks[block];
     const struct ptx_inst *end = inst_of(f, b->term), *compare = NULL;
+    uint32_t at = 0;
     bool direct = false;
+    if (varies(f, loop, load, load)) return PTX_POLL_MOVING;
     for (uint32_t s = b->first; s < b->end; s++) {
         if (!reads_or_writes(f, s, end->guard->id, PTX_USE_WRITE)) continue;
-        compare = inst_of(f, s), direct = false;
+        compare = inst_of(f, s), direct = false, at = s;
         for (uint32_t u = f->use_at[load]; u < f->use_at[load + 1]; u++)
             direct |= f->uses[u].how & PTX_USE_WRITE &&
                       reads_or_writes(f, s, f->uses[u].reg, PTX_USE_READ);
@@ -89,7 +113,7 @@ static enum ptx_poll decision(const struct ptx_flow *f, uint32_t loop, uint32_t 
     const bool equal = compare && ptx_op_has(compare->op, "eq"),
                unequal = compare && ptx_op_has(compare->op, "ne");
     if (!direct || compare->guard || strcmp(compare->op->form->name, "setp") != 0 ||
-        !(equal || unequal) || block + 1 >= f->cfg->code_count)
+        !(equal || unequal) || block + 1 >= f->cfg->code_count || varies(f, loop, load, at))
         return PTX_POLL_ANY;
     const bool goes_on_by_branch = !ptx_cfg_in_loop(f->cfg, loop, block + 1),
                goes_on_if_true = goes_on_by_branch != end->guard_not;
@@ -113,6 +137,23 @@ const uint8_t *ptx_find_polls(struct arena *arena, const struct ptx_flow *f)
         }
     }
     return found;
+}
+
+const bool *ptx_find_polling_loops(struct arena *arena, const struct ptx_flow *f,
+                                   const uint8_t *polls)
+{
+    const struct ptx_cfg *g = f->cfg;
+    bool *in = arena_array(arena, bool, f->func->body->count);
+    for (uint32_t b = 0; b < g->code_count; b++) {
+        bool any = false;
+        for (uint32_t s = g->blocks[b].first; s < g->blocks[b].end; s++) any |= polls[s] != 0;
+        for (uint32_t k = g->blocks[b].loop == PTX_NONE ? g->code_count : 0;
+             any && k < g->code_count; k++)
+            for (uint32_t s = g->blocks[k].first;
+                 ptx_cfg_in_loop(g, g->blocks[b].loop, k) && s < g->blocks[k].end; s++)
+                in[s] = true;
+    }
+    return in;
 }
 
 bool ptx_polls(struct arena *arena, const struct ptx_flow *f)

@@ -17,13 +17,17 @@ struct ptx_flow;
 
 enum ptx_poll {
     PTX_POLL_NONE, /* not the access of a polling loop */
-    PTX_POLL_ANY,  /* more than one value may end the loop, or what ends it was not followed */
-    PTX_POLL_VALUE, /* one value alone ends it: the loop goes on while the value is not equal to it */
+    PTX_POLL_MOVING, /* its address may be another one in each round: it may follow a list, and wait for nothing */
+    PTX_POLL_ANY, /* more than one value may end the loop, or what ends it was not followed */
+    PTX_POLL_VALUE, /* one value alone ends it, the same in each round: the loop goes on until the value is equal */
 };
 
 /* By statement of the function's body: enum ptx_poll of its access. NULL: the function has no polling loop. The result and
  * scratch memory are taken from the arena. */
 const uint8_t *ptx_find_polls(struct arena *arena, const struct ptx_flow *f);
+/* By statement: whether it is in the innermost loop of such an access. `polls`: the result of ptx_find_polls(). */
+const bool *ptx_find_polling_loops(struct arena *arena, const struct ptx_flow *f,
+                                   const uint8_t *polls);
 /* Whether the function has a polling loop. */
 bool ptx_polls(struct arena *arena, const struct ptx_flow *f);
 

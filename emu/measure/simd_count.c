@@ -378,15 +378,13 @@ static u32 element_of(u64 address)
 }
 
 /* What the lanes note that poll these addresses. */
-static void poll_words(const struct emu_group *g, const u64 *at, u32 mask,
-                       enum trace_handoff handoff, u32 *words)
+static void poll_words(const struct emu_group *g, const u64 *at, u32 mask, u32 *words)
 {
-    const u32 *published = g->worker->machine->trace->published,
-              most = handoff == TRACE_POLLS_VALUE ? TRACE_POLL_MOST : 1;
+    const u32 *published = g->worker->machine->trace->published;
     for (u32 left = mask; left; left &= left - 1) {
         const u32 bucket = trace_poll_bucket(element_of(at[__builtin_ctz(left)])),
                   n = __atomic_load_n(&published[bucket], __ATOMIC_RELAXED);
-        *words++ = TRACE_POLL_WORD(bucket, n < most ? n : most);
+        *words++ = TRACE_POLL_WORD(bucket, n < TRACE_POLL_MOST ? n : TRACE_POLL_MOST);
     }
 }
 
@@ -421,7 +419,7 @@ static void trace_global(struct emu_group *g, const struct emu_uop *in, u32 w, c
     u32 words[LANES];
     if (handoff < TRACE_POLLS_ANY) element_words(g, at, mask, handoff, words);
     else {
-        poll_words(g, at, mask, handoff, words);
+        poll_words(g, at, mask, words);
         trace_poll(m->program->traced, warp, in->site, words, lanes);
     }
     emu_trace_access(g, in, w, TRACE_GLOBAL, requests, lanes, rounds | TRACE_ELEMENTS);

@@ -259,7 +259,10 @@ static enum trace_handoff handoff_of(const struct ptx_op *op, enum ptx_poll poll
         return TRACE_HANDOFF_NONE;
     if (effects & PTX_ATOMIC) return TRACE_PUBLISHES;
     if (op->form->unit != PTX_UNIT_MEM || !ptx_op_is_strong(op)) return TRACE_HANDOFF_NONE;
-    if (poll) return poll == PTX_POLL_VALUE ? TRACE_POLLS_VALUE : TRACE_POLLS_ANY;
+    static const enum trace_handoff polls[] = {[PTX_POLL_MOVING] = TRACE_POLLS_MOVING,
+                                               [PTX_POLL_ANY] = TRACE_POLLS_ANY,
+                                               [PTX_POLL_VALUE] = TRACE_POLLS_VALUE};
+    if (poll) return polls[poll];
     return effects & PTX_READS ? TRACE_HANDOFF_NONE : TRACE_PUBLISHES;
 }
 
@@ -271,6 +274,7 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
     const struct ptx_body *body = c->func->body;
     const bool *combined = trace_combined(scratch, f);
     const u8 *polls = ptx_find_polls(scratch, f);
+    const bool *waits = polls ? ptx_find_polling_loops(scratch, f, polls) : NULL;
     size_t s = 0;
     for (u32 pc = 0; pc < p->place_count; pc++) {
         if (p->places[pc].code != c) continue;
@@ -287,6 +291,7 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
         i->writes = put_regs(k, f, (u32)s, PTX_USE_WRITE);
         i->combined = combined && combined[s] &&
                       (i->dead_result || !i->writes || ptx_op_has(i->op, "add"));
+        i->waits = waits && waits[s];
         i->handoff = (u8)handoff_of(i->op, polls ? polls[s] : PTX_POLL_NONE);
     }
     k->numbers += f->reg_count;
@@ -314,7 +319,8 @@ const struct trace_code *trace_code_new(struct arena *a, const struct emu_progra
     u32 *sites = arena_array(a, u32, p->site_count);
     for (u32 s = 1; s < p->site_count; s++) sites[s] = p->sites[s].pc;
     u8 *handoff = k.polls ? arena_array(a, u8, p->site_count) : NULL;
-    for (u32 s = 1; handoff && s < p->site_count; s++) handoff[s] = k.insts[sites[s]].handoff;
+    for (u32 s = 1; handoff && s < p->site_count; s++)
+        if (k.insts[sites[s]].handoff != TRACE_POLLS_MOVING) handoff[s] = k.insts[sites[s]].handoff;
     out->handoff = handoff;
     out->insts = k.insts, out->inst_count = p->place_count;
     out->regs = k.regs, out->reg_count = k.numbers;

@@ -23,7 +23,9 @@ void trace_poll(const struct trace_code *code, struct trace_warp *w, uint32_t si
     if (!any || !is_round(w->words + from, site, words, lanes)) return;
     for (u32 at = from + 1 + trace_access_words(w->words + from); at < w->count; at++) {
         if ((w->words[at] & 3) != TRACE_BLOCK) return; /* an access came between */
-        count += code->blocks[TRACE_BLOCK_OF(w->words[at])].count;
+        const struct trace_block *b = &code->blocks[TRACE_BLOCK_OF(w->words[at])];
+        if (!b->count || !code->insts[b->first].waits) return; /* the warp has left the loop */
+        count += b->count;
     }
     if (count > w->length || plain > UINT32_MAX / 2) return;
     w->length -= count;

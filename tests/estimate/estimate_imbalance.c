@@ -275,8 +275,7 @@ static struct launch_estimate estimate_of_grid(struct kernel *k, uint32_t grid)
     return t;
 }
 
-/* Such a loop ends by any value but 0: the first store to the flag may have ended it, and a note says that this is not
- * known. */
+/* Such a loop ends by any value but 0: which store has ended it is not known for sure, and a note says so. */
 Test(imbalance, a_chain_of_flags_takes_the_time_of_all_that_wait)
 {
     enum { CTAS = 16, LEAST = CTAS * 200 * 4 };
@@ -327,6 +326,35 @@ Test(imbalance, tickets_are_served_one_after_another)
             kernel_free(&k);
         }
     }
+}
+
+/* Two CTAs: the second one makes step i when the first has made its own; each step has 200 multiplications. In the emulator the
+ * first one makes all its steps at once. `q`: steps. */
+static const char steps[] =
+    ".reg .u64 %a; .reg .u32 %v, %c, %i, %n, %k; .reg .pred %p, %f; ld.param.u64 %a, [p]; ld.param.u32 %n, [q];"
+    "mov.u32 %c, %ctaid.x; setp.eq.u32 %f, %c, 0; mov.u32 %k, 0;"
+    "S: add.u32 %k, %k, 1; @%f bra WORK;"
+    "L: ld.volatile.global.u32 %v, [%a]; setp.lt.u32 %p, %v, %k; @%p bra L;"
+    "WORK: mov.u32 %i, 0; mov.u32 %v, %c;"
+    "M: mad.lo.u32 %v, %v, %v, %i; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 200; @%p bra M;"
+    "membar.gl; @%f st.volatile.global.u32 [%a], %k; setp.lt.u32 %p, %k, %n; @%p bra S;"
+    "st.global.u32 [%a+512], %v; ret;";
+
+/* The second CTA is one step behind: the time is that of one CTA and one step more, neither of one alone nor of both one
+ * after another. */
+Test(imbalance, steps_of_two_ctas_overlap)
+{
+    enum { STEPS = 20 };
+    struct kernel k = kernel_new(steps, emu_gpu_find("titanv"));
+    k.params[1] = STEPS;
+    const double one = estimate_of_grid(&k, 1).cycles, both = estimate_of_grid(&k, 2).cycles;
+    struct timing_machine m;
+    (void)machine_of(emu_gpu_find("titanv"), &m);
+    const double step = (one - m.start) / STEPS;
+    cr_expect(step >= 200 * 4, "%g cycles for a step", step);
+    cr_expect(both >= one + step / 2 && both <= one + 4 * step, "%g cycles, the first alone %g",
+              both, one);
+    kernel_free(&k);
 }
 
 /* A trace of a part of the CTAs lacks stores that others wait for: nothing waits, and the note and the interval say so. */

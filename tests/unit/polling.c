@@ -26,11 +26,21 @@ static const struct {
      PTX_POLL_VALUE},
     {"L: ld.volatile.global.u32 %r0, [%a]; setp.ne.u32 %p, %r0, %r2; @!%p bra E; bra L; E:",
      PTX_POLL_VALUE},
-    /* not one value: a part of it, a limit, any other one */
+    /* not one value: another one in each round, as of a compare-and-swap that is tried again; a part of it, a limit, any
+     * other one */
+    {"L: ld.volatile.global.u32 %r0, [%a]; atom.global.cas.b32 %r1, [%a], %r0, %r2;"
+     "setp.ne.u32 %p, %r1, %r0; @%p bra L;",
+     PTX_POLL_ANY},
+    {"L: add.u32 %r2, %r2, 1; ld.volatile.global.u32 %r0, [%a]; setp.ne.u32 %p, %r0, %r2; @%p bra L;",
+     PTX_POLL_ANY},
     {"L: ld.volatile.global.u32 %r0, [%a]; and.b32 %r1, %r0, 1; setp.ne.u32 %p, %r1, 0; @%p bra L;",
      PTX_POLL_ANY},
     {"L: ld.volatile.global.u32 %r0, [%a]; setp.lt.u32 %p, %r0, %r2; @%p bra L;", PTX_POLL_ANY},
     {"L: ld.volatile.global.u32 %r0, [%a]; setp.ne.u32 %p, %r0, %r2; @!%p bra L;", PTX_POLL_ANY},
+    /* a list that is followed, an address that is computed in each round */
+    {"L: ld.volatile.global.u64 %a, [%a]; setp.ne.u64 %p, %a, 0; @%p bra L;", PTX_POLL_MOVING},
+    {"L: cvt.u64.u32 %b, %r1; ld.volatile.global.u32 %r0, [%b]; setp.ne.u32 %p, %r0, 0; @%p bra L;",
+     PTX_POLL_MOVING},
     /* a counter decides, the load does not */
     {"L: ld.volatile.global.u32 %r0, [%a]; add.u32 %r1, %r1, 1; setp.lt.u32 %p, %r1, 9; @%p bra L;",
      PTX_POLL_NONE},
@@ -50,11 +60,12 @@ Test(polling, of_hand_written_loops)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1000];
-        snprintf(text, sizeof text,
-                 ".version 7.0\n.target sm_70\n.address_size 64\n.shared .u32 s;\n"
-                 ".func f (.param .u64 n) { .reg .u64 %%a; .reg .u32 %%r<3>; .reg .pred %%p, %%q;\n"
-                 "ld.param.u64 %%a, [n]; %s st.global.u32 [%%a], %%r0; ret; }\n",
-                 cases[i].body);
+        snprintf(
+            text, sizeof text,
+            ".version 7.0\n.target sm_70\n.address_size 64\n.shared .u32 s;\n"
+            ".func f (.param .u64 n) { .reg .u64 %%a, %%b; .reg .u32 %%r<3>; .reg .pred %%p, %%q;\n"
+            "ld.param.u64 %%a, [n]; %s st.global.u32 [%%a], %%r0; ret; }\n",
+            cases[i].body);
         struct parsed *p = parse_text("test", text, strlen(text));
         cr_assert(p->ok, "%s", first_error(p));
         const struct ptx_flow *f = ptx_flow_new(
