@@ -553,9 +553,11 @@ Test(emu_counts, copies_by_cp_async_are_loads)
 {
     static uint32_t x[1024], y[32];
     static const struct {
-        uint32_t size, from, step, mask;
-    } copies[] = {{16, 0, 16, ~0u}, {16, 16, 16, ~0u},       {8, 24, 8, ~0u},      {4, 100, 4, ~0u},
-                  {16, 0, 32, ~0u}, {16, 0, 16, 0x7fffffff}, {4, 4, 4, 0xfffffffe}};
+        uint32_t size, from, step, mask, late, late_to; /* of lanes from 24 on */
+    } copies[] = {
+        {16, 0, 16, ~0u, 0, 0},      {16, 16, 16, ~0u, 0, 0}, {8, 24, 8, ~0u, 0, 0},
+        {4, 100, 4, ~0u, 0, 0},      {16, 0, 32, ~0u, 0, 0},  {16, 0, 16, 0x7fffffff, 0, 0},
+        {4, 4, 4, 0xfffffffe, 0, 0}, {16, 0, 16, ~0u, 32, 0}, {4, 0, 4, ~0u, 0, 64}};
     for (uint32_t i = 0; i < 1024; i++) x[i] = i;
     for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
         const uint32_t size = copies[i].size, mask = copies[i].mask;
@@ -567,12 +569,15 @@ Test(emu_counts, copies_by_cp_async_are_loads)
             "ld.param.u64 %%d1, [x]; ld.param.u64 %%d2, [y]; mov.u32 %%r1, %%tid.x;\n"
             "mul.wide.u32 %%d3, %%r1, %u; add.u64 %%d3, %%d3, %%d1;\n"
             "mov.u32 %%r2, s; mad.lo.u32 %%r3, %%r1, %u, %%r2; shr.u32 %%r4, %u, %%r1;\n"
-            "and.b32 %%r4, %%r4, 1; setp.ne.u32 %%p1, %%r4, 0;\n"
+            "and.b32 %%r4, %%r4, 1; setp.ne.u32 %%p1, %%r4, 0; setp.ge.u32 %%p2, %%r1, 24;\n"
+            "@%%p2 add.u64 %%d3, %%d3, %u; @%%p2 add.u32 %%r3, %%r3, %u;\n"
             "@%%p1 cp.async.ca.shared.global [%%r3], [%%d3+%u], %u, %u;\n"
             "cp.async.commit_group; cp.async.wait_all; bar.sync 0; mul.wide.u32 %%d3, %%r1, 4;\n"
             "add.u64 %%d3, %%d3, %%d2; ld.shared.u32 %%r5, [%%r3]; st.global.u32 [%%d3], %%r5; ret;",
-            copies[i].step, size, mask, copies[i].from, size, size);
-        struct emu_run r = {.block = 32, .config = {.count = true, .caches = true}};
+            copies[i].step, size, mask, copies[i].late, copies[i].late_to, copies[i].from, size,
+            size);
+        /* the second CTA finds the memory that the first has found */
+        struct emu_run r = {.grid = 2, .block = 32, .config = {.count = true, .caches = true}};
         r.ptx = emu_ptx(".param .u64 x, .param .u64 y", body);
         r.args[0] = emu_in(&r, x, sizeof x);
         r.args[1] = emu_out(&r, y, sizeof y);
@@ -580,15 +585,15 @@ Test(emu_counts, copies_by_cp_async_are_loads)
         uint64_t at[32];
         uint32_t lanes = 0;
         for (uint32_t l = 0; l < 32; l++) {
-            at[l] = copies[i].from + l * copies[i].step;
+            at[l] = copies[i].from + l * copies[i].step + (l < 24 ? 0 : copies[i].late);
             lanes += mask >> l & 1;
             if (mask >> l & 1) cr_assert(y[l] == at[l] / 4, "copy %zu, lane %u: %u", i, l, y[l]);
         }
-        EXPECT("memory.global.load.warp", 1);
-        EXPECT("memory.global.load.bytes", lanes * size);
-        EXPECT("memory.global.load.sectors", touched(at, mask, size, 32));
-        EXPECT("memory.global.load.lines", touched(at, mask, size, 128));
-        EXPECT("cache.l1.sectors", touched(at, mask, size, 32));
+        EXPECT("memory.global.load.warp", 2);
+        EXPECT("memory.global.load.bytes", 2 * lanes * size);
+        EXPECT("memory.global.load.sectors", 2 * touched(at, mask, size, 32));
+        EXPECT("memory.global.load.lines", 2 * touched(at, mask, size, 128));
+        EXPECT("cache.l1.sectors", 2 * touched(at, mask, size, 32));
     }
 }
 
