@@ -297,11 +297,8 @@ static u32 line_bytes(const struct matrix_desc *d)
 
 static void line_addresses(const struct matrix_desc *d, u64 a, u64 stride, u64 *at)
 {
-    if (d->bits >= 8) {
-        const u64 step = stride * (d->bits / 8u);
-        for (u32 i = 0; i < d->lines; i++, a += step) at[i] = a;
-    } else
-        for (u32 i = 0; i < d->lines; i++) at[i] = a + stride * i * d->bits / 8;
+    at[0] = a;
+    for (u32 i = 1; i < d->lines; i++) at[i] = a + stride * i * d->bits / 8;
 }
 
 /* What each lane is told to access of the lines: a thirty-second of the matrix, side by side. */
@@ -414,7 +411,8 @@ static bool move_at_once(struct emu_group *g, const struct emu_uop *in, u32 w, b
     u64 first = (u64)d->offset, other = 0, at[LANES];
     u32 stride = d->length, different = 0;
     u8 *host[LANES];
-    if (d->form == MATRIX_PIECES || g->exec[w] != ~0u || g->worker->machine->steps.watched)
+    if (d->form == MATRIX_PIECES || !d->lines || g->exec[w] != ~0u ||
+        g->worker->machine->steps.watched)
         return false;
     if (d->address_bytes == 8) {
         const u64 *p = (const u64 *)(const void *)(g->r64 + d->address) + w * LANES;
