@@ -229,6 +229,12 @@ static bool set_defaults(struct request *q)
 
 /* ---- the folder ------------------------------------------------------------------------------- */
 
+/* A dry run that runs nothing writes nothing either, and goes beside a sweep in the folder. */
+static bool only_looks(const struct request *q)
+{
+    return q->dry_run && !q->probe && !q->merged_count;
+}
+
 /* What a folder was begun with: of another version or plan it is refused. */
 static int check_folder(const struct request *q, const struct sweep_cell *cells, size_t count)
 {
@@ -250,6 +256,7 @@ static int check_folder(const struct request *q, const struct sweep_cell *cells,
                 q->folder,
                 strncmp(there, own, strcspn(own, "p")) == 0 ? "plan" : "version or plan");
     }
+    if (only_looks(q)) return EXIT_FINE;
     f = fopen(path, "w");
     const bool ok = f && fputs(own, f) >= 0;
     if (f && fclose(f) == 0 && ok) return EXIT_FINE;
@@ -359,11 +366,13 @@ static int run(struct request *q)
         free(cells);
         return EXIT_FINE;
     }
-    if (mkdir(q->folder, 0777) != 0 && errno != EEXIST)
+    const bool looks = only_looks(q);
+    if (!looks && mkdir(q->folder, 0777) != 0 && errno != EEXIST)
         status = usage_error("sweep", "cannot make '%s': %s", q->folder, strerror(errno));
-    else if (!lock(q->folder)) status = EXIT_USAGE;
+    else if (!looks && !lock(q->folder)) status = EXIT_USAGE;
     else status = check_folder(q, cells, count);
-    if (status == EXIT_FINE && !sweep_journal_open(&j, q->folder, true))
+    if (status == EXIT_FINE && !sweep_journal_open(&j, q->folder, !looks) &&
+        !(looks && errno == ENOENT))
         status = usage_error("sweep", "cannot open the journal in '%s': %s", q->folder,
                              strerror(errno));
     if (status == EXIT_FINE) status = run_in_folder(q, cells, count, &j);

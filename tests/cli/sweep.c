@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -254,12 +255,19 @@ Test(sweep, a_dry_run_says_how_long_it_will_take, .timeout = 300)
     cr_assert_eq(run(line, &out), 0, "%s", out.data);
     cr_expect(strstr(out.data, "8 cells, 8 of them to be run\nnot counted: 8 cells"), "%s",
               out.data);
+    cr_expect(access("p.sweep", F_OK) != 0); /* it has written nothing */
     snprintf(line, sizeof line, "%s --probe", words);
     cr_expect_eq(run(line, &out), 2);
     snprintf(line, sizeof line, "%s --dry-run --probe", words);
     cr_assert_eq(run(line, &out), 0, "%s", out.data);
     cr_expect(strstr(out.data, "2 of 2 cells") && strstr(out.data, "8 cells, 6 of them"), "%s",
               out.data);
+    FILE *lock = fopen("p.sweep/lock", "we"); /* as a sweep has it */
+    cr_assert(lock && flock(fileno(lock), LOCK_EX) == 0);
+    snprintf(line, sizeof line, "%s --dry-run", words);
+    cr_expect_eq(run(line, &out), 0, "%s", out.data);
+    fclose(lock);
+    snprintf(line, sizeof line, "%s --dry-run --probe", words);
     set_seconds((const char *const[]){"3.000", "10.000"});
     cr_assert_eq(run(line, &out), 0, "%s", out.data);
     cr_expect(strstr(out.data, "\n8 cells, 6 of them to be run, about 39 s with 1 jobs\n"), "%s",
