@@ -8,9 +8,10 @@
  * store to one bucket, another one than in the emulator's run may end the wait. A barrier of the grid that counts its threads
  * in the word that they poll waits too short.
  *
- * How often a loop goes round depends on when the store comes, so a trace has the last round alone (trace_poll()). It begins when the store is in L2 and takes a whole round trip, which is what loads in a row take on average from a
- * random time on: half a round until the next load reaches L2, and half a trip back. That the other rounds load L2, too, is
- * not modelled.
+ * How often a loop goes round depends on when the store comes, so a trace has the last round alone (trace_poll()). It begins
+ * when the store is in L2 and takes a whole round trip, which is what loads in a row take on average from a random time on:
+ * half a round until the next load reaches L2, and half a trip back. That the other rounds load L2, too, is not modelled, and
+ * neither are loops that poll by an atomic exchange.
  *
  * Nothing waits in traces that are sampled: the stores that a load waits for may not be there. */
 #include "model/timing_internal.h"
@@ -19,10 +20,8 @@
 
 typedef uint32_t u32;
 
-enum {
-    LOOPS =
-        1 << 16 /* slots for warps and buckets, by a hash: two that meet in one count together */
-};
+/* Slots for warps and buckets, by a hash: two that meet in one count together. */
+enum { LOOPS = 1 << 16 };
 
 struct timing_polled { /* a bucket of elements */
     u32 published;     /* lanes */
@@ -125,6 +124,13 @@ bool timing_poll_unblock(struct timing *c, double now)
     return any;
 }
 
+/* Whether the instruction may poll in a way that is not followed, or not for sure. */
+static bool is_unsure(const struct trace_inst *i)
+{
+    return i->handoff == TRACE_POLLS_ANY || i->handoff == TRACE_POLLS_MOVING ||
+           (i->handoff == TRACE_PUBLISHES && ptx_op_has(i->op, "exch") && !i->dead_result);
+}
+
 void timing_prepare_polls(struct timing *c)
 {
     if (c->hooks || !timing_follows_polls(c->t)) return;
@@ -132,7 +138,5 @@ void timing_prepare_polls(struct timing *c)
     c->mem.polled_loops = timing_take(&c->storage, LOOPS, sizeof *c->mem.polled_loops);
     c->out->polls = true;
     for (u32 i = 0; i < c->t->inst_count; i++)
-        if (c->t->insts[i].handoff == TRACE_POLLS_ANY ||
-            c->t->insts[i].handoff == TRACE_POLLS_MOVING)
-            c->out->polls = false;
+        if (is_unsure(&c->t->insts[i])) c->out->polls = false;
 }

@@ -357,6 +357,22 @@ Test(imbalance, steps_of_two_ctas_overlap)
     kernel_free(&k);
 }
 
+/* A lock that is taken by an exchange: in the emulator no CTA finds it taken, and the model does not know that some would. */
+static const char exchange_lock[] =
+    ".reg .u64 %a; .reg .u32 %v, %t; .reg .pred %p; ld.param.u64 %a, [p]; mov.u32 %t, %tid.x;"
+    "setp.ne.u32 %p, %t, 0; @%p ret;"
+    "L: atom.global.exch.b32 %v, [%a], 1; setp.ne.u32 %p, %v, 0; @%p bra L;"
+    "ld.volatile.global.u32 %v, [%a+512]; add.u32 %v, %v, 1; st.volatile.global.u32 [%a+512], %v;"
+    "membar.gl; st.volatile.global.u32 [%a], 0; ret;";
+
+Test(imbalance, locks_by_exchanges_have_a_wide_interval)
+{
+    struct kernel k = kernel_new(exchange_lock, emu_gpu_find("titanv"));
+    const struct launch_estimate t = estimate_of_grid(&k, 16);
+    cr_expect(t.high >= 16 * t.cycles, "%g to %g cycles", t.low, t.high);
+    kernel_free(&k);
+}
+
 /* A trace of a part of the CTAs lacks stores that others wait for: nothing waits, and the note and the interval say so. */
 Test(imbalance, tickets_of_a_sample_are_not_followed)
 {
