@@ -136,7 +136,10 @@ void timing_prepare_polls(struct timing *c)
     if (c->hooks || !timing_follows_polls(c->t)) return;
     c->mem.polled = timing_take(&c->storage, TRACE_POLL_BUCKETS, sizeof *c->mem.polled);
     c->mem.polled_loops = timing_take(&c->storage, LOOPS, sizeof *c->mem.polled_loops);
-    c->out->polls = true;
-    for (u32 i = 0; i < c->t->inst_count; i++)
-        if (is_unsure(&c->t->insts[i])) c->out->polls = false;
+    bool sure = true, any = false; /* files of before version 5 do not say which loads poll */
+    for (u32 i = 0; i < c->t->inst_count; i++) {
+        any |= c->t->insts[i].handoff == TRACE_POLLS_VALUE;
+        sure &= !is_unsure(&c->t->insts[i]);
+    }
+    c->out->polls = any && sure;
 }

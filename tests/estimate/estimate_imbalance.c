@@ -1,5 +1,6 @@
 /* Estimates of launches whose warps do different amounts of work, or different things one after another. The bounds are
  * chains of loads: each takes the latency of the GPU's configuration at least, whatever else runs. */
+#include "emu/trace.h"
 #include "tests/support/timed_kernel.h"
 
 #include <criterion/criterion.h>
@@ -369,6 +370,32 @@ Test(imbalance, locks_by_exchanges_have_a_wide_interval)
 {
     struct kernel k = kernel_new(exchange_lock, emu_gpu_find("titanv"));
     const struct launch_estimate t = estimate_of_grid(&k, 16);
+    cr_expect(t.high >= 16 * t.cycles, "%g to %g cycles", t.low, t.high);
+    kernel_free(&k);
+}
+
+/* As one from a file of before version 5. */
+Test(imbalance, a_trace_that_does_not_say_which_loads_poll_has_a_wide_interval)
+{
+    struct kernel k = kernel_new(tickets, emu_gpu_find("titanv"));
+    const struct emu_launch l = {.grid = {16, 1, 1},
+                                 .block = {32, 1, 1},
+                                 .params = k.params,
+                                 .params_size = sizeof k.params};
+    struct launch_estimate t;
+    const struct emu_report *r = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l);
+    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
+    struct emu_counts counts = *r->counts;
+    struct emu_trace trace = *counts.trace;
+    struct trace_inst insts[64];
+    cr_assert(trace.inst_count <= 64);
+    for (uint32_t i = 0; i < trace.inst_count; i++) {
+        insts[i] = trace.insts[i];
+        insts[i].handoff = TRACE_HANDOFF_NONE;
+    }
+    trace.insts = insts;
+    counts.trace = &trace;
+    cr_assert(launch_estimate_of(&counts, &t));
     cr_expect(t.high >= 16 * t.cycles, "%g to %g cycles", t.low, t.high);
     kernel_free(&k);
 }
