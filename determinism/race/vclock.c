@@ -277,10 +277,10 @@ static struct vclock *take(struct vclock_store *t, unsigned size)
     return clock_in(b, size, b->used++);
 }
 
-/* With `room` bytes behind the fields of a node, or as a lazy join. */
-static struct vclock *allocate(struct vclock_store *t, enum kind kind, size_t room)
+/* With `extra` bytes behind the fields of a node, or as a lazy join. */
+static struct vclock *allocate(struct vclock_store *t, enum kind kind, size_t extra)
 {
-    const size_t bytes = kind == LAZY_JOIN ? LINE : offsetof(struct vclock, u.node.of) + room;
+    const size_t bytes = kind == LAZY_JOIN ? LINE : offsetof(struct vclock, u.node.of) + extra;
     uint8_t size = 0;
     while (size < VCLOCK_SIZES && sizes[size] < bytes) size++;
     struct vclock *c = size < VCLOCK_SIZES ? take(t, size) : malloc(bytes);
@@ -775,7 +775,7 @@ static uint32_t later(uint32_t a, uint32_t b)
 }
 
 /* What sorted entries of one CTA say, in few: one for the CTA, up to the epoch that all its threads reach, and one for each
- * warp and thread that goes beyond. `to` has room for all threads, warps and mbarriers. Returns their number. */
+ * warp and thread that goes beyond. `to` has space for all threads, warps and mbarriers. Returns their number. */
 static uint32_t reduce(const struct vclock_store *t, const struct cta_entry *list, size_t count,
                        struct vclock_entry *to)
 {

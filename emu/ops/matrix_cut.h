@@ -37,7 +37,7 @@ typedef i16 cut_i16 __attribute__((vector_size(CUT_BYTES), may_alias));
 typedef i8 cut_i8 __attribute__((vector_size(CUT_BYTES), may_alias));
 enum { CUT_WIDTH = CUT_BYTES / 4, CUT_GROUP = CUT_BYTES / 16 /* rows of a vector */ };
 
-/* Operations of vectors, apart in each 16 bytes: the sum of bytes, which stays at -128; the greater byte; two vectors of 16, or
+/* Operations of vectors, each within 16 bytes: the sum of bytes, which stays at -128; the greater byte; two vectors of 16, or
  * 32 bits as one of half as many bits; bf16's first and last four as f32; four words for all; word j for all four. */
 #if defined __AVX512BW__
 #define CUT_ADD8(x, y) ((cut_i8)_mm512_adds_epi8((__m512i)(x), (__m512i)(y)))
@@ -105,8 +105,8 @@ struct cut_work {
     _Alignas(64) f32 b[CUT_TILES][CUT_K][TILE];               /* even columns, then odd ones */
     _Alignas(64) f32 b_exponents[CUT_TILES][CUT_K / 4][TILE]; /* bytes, of four k */
     _Alignas(64) f32 d[CUT_REGS][LANES];
-    const f32 *c[CUT_REGS]; /* registers, or room */
-    _Alignas(64) f32 room[CUT_REGS][LANES];
+    const f32 *c[CUT_REGS]; /* registers, or rows of `buffer` */
+    _Alignas(64) f32 buffer[CUT_REGS][LANES];
 };
 
 static inline cut_i16 cut_load(const void *p)
@@ -201,13 +201,13 @@ static inline void cut_values(const void *p, bool is_f16, void *first, void *las
 static inline bool cut_read_a(const struct emu_group *g, const struct mma_desc *d, u32 w, u32 first,
                               struct cut_work *x)
 {
-    u32 room[2][LANES];
+    u32 buffer[2][LANES];
     cut_i16 bad = {0};
     const bool words = d->a == PTX_tf32;
     const u32 parts = d->m == 8 ? 1 : 2, blocks = d->k / (words ? 4u : 8u);
     for (u32 part = 0; part < parts; part++) {
-        const u32 *p = take32(g, d->a_rows[first + part], w, room[0]),
-                  *q = blocks < 2 ? NULL : take32(g, d->a_rows[first + parts + part], w, room[1]);
+        const u32 *p = take32(g, d->a_rows[first + part], w, buffer[0]),
+                  *q = blocks < 2 ? NULL : take32(g, d->a_rows[first + parts + part], w, buffer[1]);
         for (u32 i = 0; i < TILE; i += CUT_GROUP) {
             const u32 row = part * TILE + i;
             const u32 *const from = p + i * 4, *const more = q ? q + i * 4 : NULL;
@@ -248,15 +248,15 @@ static inline void turn_halves(const u16 *h, u16 *out)
 static inline bool cut_read_b(const struct emu_group *g, const struct mma_desc *d, u32 w,
                               struct cut_work *x)
 {
-    u32 room[2][LANES];
+    u32 buffer[2][LANES];
     cut_i16 bad = {0};
     const bool words = d->a == PTX_tf32;
     const u32 blocks = d->k / (words ? 4u : 8u);
     for (u32 tile = 0; tile < d->n / (u32)TILE; tile++) {
         _Alignas(64) i8 e[TILE][CUT_K];
         _Alignas(64) u32 v[LANES];
-        const u32 *p[2] = {take32(g, d->b_rows[tile * blocks], w, room[0]), NULL};
-        if (blocks > 1) p[1] = take32(g, d->b_rows[tile * blocks + 1], w, room[1]);
+        const u32 *p[2] = {take32(g, d->b_rows[tile * blocks], w, buffer[0]), NULL};
+        if (blocks > 1) p[1] = take32(g, d->b_rows[tile * blocks + 1], w, buffer[1]);
         for (u32 i = 0; i < TILE; i += CUT_GROUP)
             *(cut_i8 *)e[i] = cut_bytes(p[0] + i * 4, p[1] ? p[1] + i * 4 : NULL, d->a, &bad);
         for (u32 odd = 0; odd < 2; odd++)
@@ -286,16 +286,16 @@ static inline void cut_read_c(const struct emu_group *g, const struct mma_desc *
 {
     const u32 count = d->n / (u32)TILE * (d->m == 8 ? 2 : 4);
     for (u32 i = 0; i < count; i++) {
-        u32 *const room = (u32 *)(void *)x->room[i];
+        u32 *const buffer = (u32 *)(void *)x->buffer[i];
         if (d->c != PTX_f16) {
-            x->c[i] = (const f32 *)(const void *)take32(g, d->c_rows[first + i], w, room);
+            x->c[i] = (const f32 *)(const void *)take32(g, d->c_rows[first + i], w, buffer);
             continue;
         }
         f32 f[2 * LANES];
         u32 words[LANES];
         from_f16((const u16 *)take32(g, d->c_rows[(first + i) / 2], w, words), 2 * LANES, f);
-        for (u32 l = 0; l < LANES; l++) x->room[i][l] = f[2 * l + i % 2];
-        x->c[i] = x->room[i];
+        for (u32 l = 0; l < LANES; l++) x->buffer[i][l] = f[2 * l + i % 2];
+        x->c[i] = x->buffer[i];
     }
 }
 

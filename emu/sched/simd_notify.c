@@ -67,14 +67,14 @@ static u32 rows_of(u16 low[LANES], const u64 at[LANES], u32 mask, u64 first, u64
 static inline void whole_warp(const struct emu_group *g, const struct lane_address *from, u32 w,
                               u64 first, u32 bits, u64 *at, u64 *off, u64 *differ)
 {
-    u64 apart = 0, other = 0;
+    u64 not_in_a_row = 0, other = 0;
 #define LOOK(ADDRESS)                                                                              \
     LANE_LOOP for (u32 l = 0; l < LANES; l++)                                                      \
     {                                                                                              \
         const u64 a = ADDRESS;                                                                     \
         at[l] = a;                                                                                 \
         other |= a ^ first;                                                                        \
-        apart |= a ^ (first + ((u64)l << bits));                                                   \
+        not_in_a_row |= a ^ (first + ((u64)l << bits));                                            \
     }
     const u64 offset = (u64)from->offset;
     if (from->bytes == 8) {
@@ -86,7 +86,7 @@ static inline void whole_warp(const struct emu_group *g, const struct lane_addre
         else LOOK(p[l] + offset)
     }
 #undef LOOK
-    *off = apart, *differ = other;
+    *off = not_in_a_row, *differ = other;
 }
 
 emu_find_lanes FIND_LANES;

@@ -263,16 +263,22 @@ static const char flags[] =
     "M: mad.lo.u32 %v, %v, %v, %i; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 200; @%p bra M;"
     "membar.gl; or.b32 %v, %v, 1; st.volatile.global.u32 [%a+128], %v; ret;";
 
-static struct launch_estimate estimate_of_grid(struct kernel *k, uint32_t grid)
+/* Of a launch of so many CTAs of 32 threads. */
+static const struct emu_counts *counts_of_grid(struct kernel *k, uint32_t grid)
 {
     const struct emu_launch l = {.grid = {grid, 1, 1},
                                  .block = {32, 1, 1},
                                  .params = k->params,
                                  .params_size = sizeof k->params};
-    struct launch_estimate t;
     const struct emu_report *r = emu_launch(k->emu, emu_kernel_at(k->image, 0), &l);
     cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
-    cr_assert(launch_estimate_of(r->counts, &t));
+    return r->counts;
+}
+
+static struct launch_estimate estimate_of_grid(struct kernel *k, uint32_t grid)
+{
+    struct launch_estimate t;
+    cr_assert(launch_estimate_of(counts_of_grid(k, grid), &t));
     return t;
 }
 
@@ -378,14 +384,8 @@ Test(imbalance, locks_by_exchanges_have_a_wide_interval)
 Test(imbalance, a_trace_that_does_not_say_which_loads_poll_has_a_wide_interval)
 {
     struct kernel k = kernel_new(tickets, emu_gpu_find("titanv"));
-    const struct emu_launch l = {.grid = {16, 1, 1},
-                                 .block = {32, 1, 1},
-                                 .params = k.params,
-                                 .params_size = sizeof k.params};
     struct launch_estimate t;
-    const struct emu_report *r = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l);
-    cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
-    struct emu_counts counts = *r->counts;
+    struct emu_counts counts = *counts_of_grid(&k, 16);
     struct emu_trace trace = *counts.trace;
     struct trace_inst insts[64];
     cr_assert(trace.inst_count <= 64);
