@@ -1,5 +1,6 @@
 /* Memory, one lane at a time: every space, with every check. The slow way of loads and stores, and the
- * only way of instructions that are not worth a fast one. */
+ * only way of instructions that are not worth a fast one. fault_out_of_bounds() has the sentence of an access that
+ * leaves its allocation; emu/sched/fault.c writes the report around it. */
 #include "emu/sched/control.h"
 
 #include "emu/atomic.h"
