@@ -335,7 +335,7 @@ static CUresult submit(struct CUctx_st *c, CUstream handle, struct work *w, bool
     }
     if (s->capture) return capture_add(s, w);
     wait |= w->type == CU_GRAPH_NODE_TYPE_MEMCPY && copy_is_synchronous(&w->copy);
-    if (!wait && (driver.queues.adversary || s->head)) work_snapshot_source(w);
+    if (!wait && (driver.queues.adversary || driver.queues.busy_count)) work_snapshot_source(w);
     struct operation *o = retain(enqueue(s, w));
     queue_go_on();
     if (wait) go_on_until(o);

@@ -157,14 +157,14 @@ size_t check_end(struct check *c)
 void check_add(struct check *c, const struct emu_machine *m, enum emu_fault_kind kind, u32 pc,
                const u32 cta[3], const u32 thread[3], u64 address, const char *what)
 {
-    if (again(c, m, kind, pc, pc, 1)) return;
     struct emu_fault f = {.kind = kind, .address = address};
+    f.kind = launch_kind_of_fault(m, &f);
+    if (again(c, m, f.kind, pc, pc, 1)) return;
     memcpy(f.cta, cta, sizeof f.cta);
     memcpy(f.thread, thread, sizeof f.thread);
-    f.kind = launch_kind_of_fault(m, &f);
     launch_describe_fault(m, pc, &f, what, c->arena);
     add(c, m, pc, pc,
-        (struct emu_finding){.kind = kind, .count = 1, .line = f.line, .text = f.text});
+        (struct emu_finding){.kind = f.kind, .count = 1, .line = f.line, .text = f.text});
 }
 
 static struct emu_fault describe_party(struct buf *b, const struct emu_machine *m,

@@ -22,7 +22,7 @@ static const struct {
     unsigned kinds;
 } checks[] = {
     {"race", 1u << EMU_RACE},          {"atomicity", 1u << EMU_MIXED},
-    {"init", 1u << EMU_UNINITIALISED}, {"bounds", 1u << EMU_OUT_OF_BOUNDS},
+    {"init", 1u << EMU_UNINITIALISED}, {"bounds", 1u << EMU_OUT_OF_BOUNDS | 1u << EMU_FREED},
     {"sync", 1u << EMU_BAD_LANES},     {"memory", 1u << EMU_DOUBLE_FREE | 1u << EMU_BAD_FREE},
 };
 

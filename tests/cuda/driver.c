@@ -540,6 +540,29 @@ Test(driver, events_of_a_launch_are_recorded, .init = driver_load_kernels, .fini
     }
 }
 
+/* The bytes of pageable memory are those of the call, also where the copy's own stream is empty and the legacy stream
+ * holds it back: the call returns once pageable memory has been copied to a staging buffer (CUDA Driver API, "API
+ * synchronization behavior"). */
+Test(driver, a_copy_held_back_by_the_legacy_stream_keeps_its_bytes, .init = driver_load_kernels,
+     .fini = driver_reset)
+{
+    CUstream s, t;
+    CUdeviceptr flag = driver_alloc(4), to = driver_alloc(4);
+    unsigned from = 17, read = 0;
+    OK(cuMemsetD32(flag, 0, 1));
+    OK(cuMemsetD32(to, 0, 1));
+    OK(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+    OK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamWaitValue32(NULL, flag, 1, CU_STREAM_WAIT_VALUE_GEQ));
+    OK(cuMemcpyHtoDAsync(to, &from, 4, s));
+    IS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+    from = 23;
+    OK(cuStreamWriteValue32(t, flag, 1, 0));
+    OK(cuStreamSynchronize(s));
+    OK(cuMemcpyDtoH(&read, to, 4));
+    cr_expect_eq(read, 17, "%u", read);
+}
+
 Test(driver, a_grid_that_its_kernels_clusters_do_not_fill, .init = driver_load_kernels,
      .fini = driver_reset)
 {

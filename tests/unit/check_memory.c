@@ -132,6 +132,24 @@ Test(check_memory, without_the_check_a_wrong_free_ends_the_launch)
     has(r.text, "by thread (1,0,0)");
 }
 
+/* Where a launch goes on, the kind of a finding is the one that its text names. */
+Test(check_memory, a_finding_about_freed_memory_has_that_kind)
+{
+    heddle_device_free(device);
+    device = heddle_device_new(&(struct heddle_device_options){.continue_after_faults = true});
+    cr_assert(heddle_device_load(device, &module, 1), "%s", heddle_device_error(device));
+    uint64_t x = heddle_device_alloc(device, 64, "x");
+    cr_assert(heddle_device_release(device, x));
+    for (int i = 0; i < 2; i++) {
+        cr_expect(!launch("touch", 3, x, 16).fault);
+        cr_assert_eq(heddle_device_finding_count(device), 2); /* the load and the store */
+        const struct heddle_finding f = heddle_device_finding(device, 0);
+        cr_expect_eq(f.kind, HEDDLE_FREED, "%s", f.name);
+        cr_expect_eq(f.count, 3);
+        has(f.text, "use after free: read of 4 bytes");
+    }
+}
+
 /* Released memory is found even after much has been allocated since. */
 Test(check_memory, use_after_free_names_who_freed)
 {
