@@ -206,29 +206,45 @@ struct emu_uop *lower_emit(struct lower *L, unsigned id, u32 d, u32 a, u32 b, u3
 
 /* ---- the text, block by block --------------------------------------------------------------------- */
 
+static bool has_elements(const struct ptx_opnd *o)
+{
+    return o->kind == PTX_OPND_BRACKET || o->kind == PTX_OPND_PAIR;
+}
+
+/* Whether an operand, or a coordinate or result in it, is a vector register without a component. */
+static bool names_vector(const struct ptx_opnd *o)
+{
+    if (o->kind == PTX_OPND_REG) return o->sym->vec > 1 && !o->sel;
+    for (u32 k = 0; has_elements(o) && k < o->count; k++)
+        if (names_vector(&o->elem[k])) return true;
+    return false;
+}
+
+static struct ptx_opnd spelled_operand(struct lower *L, const struct ptx_opnd *from)
+{
+    struct ptx_opnd o = *from;
+    if (!names_vector(from)) return o;
+    const bool inside = has_elements(from);
+    o.count = inside ? from->count : from->sym->vec;
+    o.elem = arena_array(L->scratch, struct ptx_opnd, o.count);
+    if (!inside) o.kind = PTX_OPND_VEC;
+    for (u32 k = 0; k < o.count; k++) {
+        o.elem[k] = inside ? spelled_operand(L, &from->elem[k]) : *from;
+        if (!inside) o.elem[k].sel = (u8)(PTX_SEL_X + k);
+    }
+    return o;
+}
+
 /* The instruction with vector registers written as the vectors of their components. */
 static const struct ptx_inst *spelled_out(struct lower *L, const struct ptx_inst *i,
                                           struct ptx_inst *plain)
 {
     bool any = false;
-    for (u32 k = 0; k < i->count; k++)
-        any |= i->opnds[k].kind == PTX_OPND_REG && i->opnds[k].sym->vec > 1 && !i->opnds[k].sel;
+    for (u32 k = 0; k < i->count; k++) any |= names_vector(&i->opnds[k]);
     if (!any) return i;
     *plain = *i;
     plain->opnds = arena_array(L->scratch, struct ptx_opnd, i->count);
-    for (u32 k = 0; k < i->count; k++) {
-        struct ptx_opnd *o = &plain->opnds[k];
-        *o = i->opnds[k];
-        if (o->kind != PTX_OPND_REG || o->sym->vec <= 1 || o->sel) continue;
-        struct ptx_opnd *elem = arena_array(L->scratch, struct ptx_opnd, o->sym->vec);
-        for (u32 c = 0; c < o->sym->vec; c++) {
-            elem[c] = *o;
-            elem[c].sel = (u8)(PTX_SEL_X + c);
-        }
-        o->kind = PTX_OPND_VEC;
-        o->count = o->sym->vec;
-        o->elem = elem;
-    }
+    for (u32 k = 0; k < i->count; k++) plain->opnds[k] = spelled_operand(L, &i->opnds[k]);
     return plain;
 }
 

@@ -588,6 +588,43 @@ Test(emu_texture, references_parameters_and_samplers)
     stop(&d);
 }
 
+/* PTX ISA, "Vectors as Operands": a vector register stands for the list of its components, also where coordinates do, and
+ * before the predicate of a result. ptxas takes all of these. */
+Test(emu_texture, vector_registers_hold_coordinates_and_results)
+{
+    static const struct {
+        const char *body;
+        float want[4];
+    } cases[] = {
+        {"tex.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [%d2, at]; mov.v4.f32 four, {%f0,%f1,%f2,%f3};",
+         {23, 23.25f, 23.5f, 23.75f}},
+        {"tex.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [%d2, here]; mov.v4.f32 four, {%f0,%f1,%f2,%f3};",
+         {12, 12.25f, 12.5f, 12.75f}},
+        {"tex.2d.v4.f32.s32 four, [%d2, {3, 2}];", {23, 23.25f, 23.5f, 23.75f}},
+        {"tex.2d.v4.f32.s32 four|%p1, [%d2, at];", {23, 23.25f, 23.5f, 23.75f}},
+        {"tld4.r.2d.v4.f32.f32 four, [%d2, here];", {21, 22, 12, 11}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct device d;
+        char body[1000];
+        float out[4];
+        snprintf(body, sizeof body,
+                 ".reg .v2 .s32 at; .reg .v2 .f32 here; .reg .v4 .f32 four; ld.param.u64 %%d2, [p];"
+                 " mov.u32 at.x, 3; mov.u32 at.y, 2; mov.f32 here.x, 0f40100000;"
+                 " mov.f32 here.y, 0f3FE00000;"
+                 "\n%s\n st.global.v4.f32 [%%d1], four;",
+                 cases[k].body);
+        start(&d, module("", "", ".param .u64 p", body), 0);
+        struct texture t = fill_texture(&d, 8, 4, 0, 0, false, 0, 4);
+        cr_assert(run(&d, "k", handle_of(&d, &t), 1, out, sizeof out), "%s: %s", cases[k].body,
+                  d.fault);
+        for (int c = 0; c < 4; c++)
+            cr_expect(out[c] == cases[k].want[c], "%s: channel %d: %g, not %g", cases[k].body, c,
+                      out[c], cases[k].want[c]);
+        stop(&d);
+    }
+}
+
 Test(emu_texture, queries)
 {
     static const struct {
