@@ -44,16 +44,22 @@ static CUresult begin_pinned(const void *pointer, struct allocation **a)
     return *a && (*a)->kind != ALLOCATION_MANAGED ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+static bool begins_at(const struct allocation *a, const void *pointer)
+{
+    return a && a->host == pointer && a->kind == ALLOCATION_PINNED && !a->pool;
+}
+
 CUresult cuMemFreeHost(void *pointer)
 {
     struct allocation *a;
     CUresult r = begin_pinned(pointer, &a);
-    if (r == CUDA_SUCCESS && (a->host != pointer || a->kind != ALLOCATION_PINNED || a->pool))
-        r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) {
+    if (r == CUDA_SUCCESS && begins_at(a, pointer)) {
         (void)queue_wait_context(a->context);
-        allocation_end(a, driver_call(CALL_MEM_FREE_HOST).text);
-    } else if (driver.emu) allocation_say_wrong("cuMemFreeHost", (uintptr_t)pointer);
+        a = allocation_of_host(pointer); /* what was freed meanwhile has moved it in the table */
+    }
+    if (r == CUDA_SUCCESS && !begins_at(a, pointer)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) allocation_end(a, driver_call(CALL_MEM_FREE_HOST).text);
+    else if (driver.emu) allocation_say_wrong("cuMemFreeHost", (uintptr_t)pointer);
     return driver_end(r);
 }
 
