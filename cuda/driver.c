@@ -404,7 +404,6 @@ static void reset(void)
     free(driver.memory.allocations);
     free(driver.objects.table);
     free((void *)driver.queues.busy);
-    free((void *)driver.queues.ready);
     emu_free(driver.emu);
     checks_free(driver.checks);
     if (driver.orders) driver.config.order = NULL;

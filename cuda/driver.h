@@ -235,8 +235,7 @@ struct driver_memory {
 
 /* Streams with operations that are not done (cuda/queue.h). */
 struct driver_queues {
-    struct CUstream_st **busy,
-        **ready; /* with operations; scratch space for those that can execute */
+    struct CUstream_st **busy; /* with operations */
     size_t busy_count, busy_cap;
     bool adversary;   /* the order `random`: the seed draws which stream executes next */
     uint64_t choices; /* state of these draws */

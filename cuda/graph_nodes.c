@@ -145,8 +145,9 @@ static CUresult replace(struct CUctx_st *c, struct CUgraphNode_st *n, CUgraphNod
         for (unsigned i = 0; i < n->work.kernel.attr_count; i++)
             work_kernel_set_attribute(&w, n->work.kernel.attrs[i].id,
                                       &n->work.kernel.attrs[i].value);
-    work_end(&n->work);
+    struct work before = n->work; /* its end may call functions of the host */
     n->work = w;
+    work_end(&before);
     return CUDA_SUCCESS;
 }
 

@@ -66,9 +66,7 @@ static void add_busy(struct CUstream_st *s)
         driver.queues.busy_cap = driver.queues.busy_cap ? 2 * driver.queues.busy_cap : 8;
         driver.queues.busy = realloc((void *)driver.queues.busy,
                                      driver.queues.busy_cap * sizeof *driver.queues.busy);
-        driver.queues.ready = realloc((void *)driver.queues.ready,
-                                      driver.queues.busy_cap * sizeof *driver.queues.ready);
-        if (!driver.queues.busy || !driver.queues.ready) abort();
+        if (!driver.queues.busy) abort();
     }
     driver.queues.busy[driver.queues.busy_count++] = s;
 }
@@ -137,9 +135,12 @@ static void wait_on_timeline(double until)
 
 /* ---- doing --------------------------------------------------------------------------------------------- */
 
+/* Ending the work may call functions of the host, with the lock given up: the stream is done with it before. */
 static void finish(struct operation *o, CUresult r)
 {
     struct CUstream_st *s = o->stream;
+    struct work work = o->work;
+    o->work = (struct work){.type = CU_GRAPH_NODE_TYPE_EMPTY};
     o->done = true;
     o->result = r;
     launch_log_done(o->log_entry);
@@ -148,13 +149,13 @@ static void finish(struct operation *o, CUresult r)
     o->awaited = NULL;
     graph_run_end(o->run);
     o->run = NULL;
-    work_end(&o->work);
     s->head = o->next;
     if (!s->head) {
         s->tail = NULL;
         remove_busy(s);
         if (!s->object.kind) object_reuse(&s->object);
     }
+    work_end(&work);
     operation_release(o);
 }
 
@@ -190,18 +191,32 @@ static CUresult step(struct CUstream_st *s)
     return r;
 }
 
-/* Some stream goes on. false: none can. */
+/* The streams that can go on; the caller's to free. */
+static struct CUstream_st **ready_streams(uint32_t *count)
+{
+    struct CUstream_st **ready = malloc((driver.queues.busy_count + 1) * sizeof *ready);
+    if (!ready) abort();
+    *count = 0;
+    for (size_t i = 0; i < driver.queues.busy_count; i++)
+        if (is_ready(driver.queues.busy[i])) ready[(*count)++] = driver.queues.busy[i];
+    return ready;
+}
+
+/* Some stream goes on. false: none can. While a function of the host is called other threads take steps, too: a stream that was
+ * ready may not be so afterwards. */
 static bool go_on(void)
 {
-    uint32_t n = 0;
-    for (size_t i = 0; i < driver.queues.busy_count; i++)
-        if (is_ready(driver.queues.busy[i])) driver.queues.ready[n++] = driver.queues.busy[i];
-    while (n) {
+    uint32_t n;
+    bool done = false;
+    struct CUstream_st **ready = ready_streams(&n);
+    while (n && !done) {
         const uint32_t chosen = queue_choose(n);
-        if (step(driver.queues.ready[chosen]) != CUDA_ERROR_NOT_READY) return true;
-        driver.queues.ready[chosen] = driver.queues.ready[--n]; /* it waits for a value */
+        struct CUstream_st *s = ready[chosen];
+        done = s->head && is_ready(s) && step(s) != CUDA_ERROR_NOT_READY;
+        ready[chosen] = ready[--n]; /* it waits for a value */
     }
-    return false;
+    free((void *)ready);
+    return done;
 }
 
 /* Somebody else is at it, or a value is still to be written by the host. */

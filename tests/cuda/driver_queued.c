@@ -90,3 +90,90 @@ Test(driver_queued, pinned_memory_is_freed_behind_other_memory, .init = start, .
     IS(cuMemHostGetDevicePointer(&at, other, 0), CUDA_SUCCESS);
     IS(cuMemFreeHost(other), CUDA_SUCCESS);
 }
+
+/* ---- several threads --------------------------------------------------------------------------------------- */
+
+static atomic_int begun, passed, destroyed;
+static void wait_for(atomic_int *a)
+{
+    while (!atomic_load(a)) usleep(100);
+}
+static void slowly(void *unused)
+{
+    (void)unused;
+    atomic_store(&begun, 1);
+    wait_for(&passed);
+    usleep(100000); /* longer than who asks for it waits */
+}
+static volatile unsigned *second;
+static void *finish_other(void *unused)
+{
+    (void)unused;
+    wait_for(&begun);
+    *second = 1;
+    OK(cuStreamSynchronize(t));
+    atomic_store(&passed, 1);
+    return NULL;
+}
+
+/* While a function of the host is called, another thread finishes a stream that could have gone on, too. */
+Test(driver_queued, another_thread_finishes_a_stream_meanwhile, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    pthread_t other;
+    OK(cuMemHostAlloc((void **)&second, 4, 0));
+    *second = 0;
+    hold(s);
+    OK(cuLaunchHostFunc(s, slowly, NULL));
+    OK(cuStreamWaitValue32(t, (CUdeviceptr)(uintptr_t)second, 1, CU_STREAM_WAIT_VALUE_EQ));
+    cr_assert_eq(pthread_create(&other, NULL, finish_other, NULL), 0);
+    let_go();
+    OK(cuStreamSynchronize(s));
+    pthread_join(other, NULL);
+    OK(cuStreamSynchronize(t));
+}
+
+static void destroy_slowly(void *unused)
+{
+    (void)unused;
+    atomic_fetch_add(&destroyed, 1);
+    atomic_store(&begun, 1);
+    wait_for(&passed);
+}
+static void *ask_meanwhile(void *unused)
+{
+    (void)unused;
+    wait_for(&begun);
+    OK(cuCtxSetCurrent(driver_context));
+    (void)cuStreamQuery(s);
+    (void)cuStreamQuery(t);
+    atomic_store(&passed, 1);
+    return NULL;
+}
+
+/* The last launch of a destroyed graph ends what the graph holds, which is a function of the host. */
+Test(driver_queued, another_thread_asks_while_a_launch_ends, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    pthread_t other;
+    CUgraph g;
+    CUgraphExec x;
+    CUuserObject u;
+    OK(cuGraphCreate(&g, 0));
+    add_fill(g, NULL, cell, 8);
+    OK(cuUserObjectCreate(&u, NULL, destroy_slowly, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+    OK(cuGraphRetainUserObject(g, u, 1, CU_GRAPH_USER_OBJECT_MOVE));
+    OK(cuGraphInstantiate(&x, g, 0));
+    hold(s);
+    OK(cuGraphLaunch(x, s));
+    OK(cuGraphExecDestroy(x));
+    OK(cuGraphDestroy(g));
+    cr_assert_eq(pthread_create(&other, NULL, ask_meanwhile, NULL), 0);
+    let_go();
+    OK(cuStreamSynchronize(s));
+    pthread_join(other, NULL);
+    cr_expect_eq(destroyed, 1);
+    cr_expect_eq(value_at(cell), 8);
+    OK(cuMemsetD32Async(cell, 1, 1, s));
+    OK(cuStreamSynchronize(s));
+}
