@@ -493,6 +493,12 @@ static CUDA_MEMCPY3D linear(CUmemorytype to_type, CUdeviceptr to, CUmemorytype f
                            .Depth = 1};
 }
 
+bool host_shares(CUdeviceptr address)
+{
+    const struct allocation *a = allocation_find(allocation_device_address(address));
+    return a && a->host;
+}
+
 /* A stream's copy. */
 static CUresult copy_in_stream(const CUDA_MEMCPY3D *p, CUstream stream, bool synchronous)
 {
@@ -507,7 +513,7 @@ static CUresult copy_linear(CUmemorytype to_type, CUdeviceptr to, CUmemorytype f
                             CUdeviceptr from, size_t size, CUstream stream, bool synchronous)
 {
     const CUDA_MEMCPY3D p = linear(to_type, to, from_type, from, size);
-    if (size && (!to || !from)) return CUDA_ERROR_INVALID_VALUE;
+    if (size && (!to || !from)) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     return copy_in_stream(&p, stream, synchronous);
 }
 
@@ -555,10 +561,16 @@ CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t size)
                        true);
 }
 
-/* The host does not wait for copies between device memory. */
+/* The host does not wait for copies between memory that the device alone has. */
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t size)
 {
-    return cuMemcpyDtoDAsync_v2(to, from, size, NULL);
+    struct CUctx_st *c;
+    struct work w;
+    const CUDA_MEMCPY3D p = linear(CU_MEMORYTYPE_DEVICE, to, CU_MEMORYTYPE_DEVICE, from, size);
+    CUresult r = driver_begin(&c);
+    if (r == CUDA_SUCCESS && size && (!to || !from)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) r = work_copy(&w, c, &p);
+    return stream_call(NULL, r, c, &w, host_shares(to) || host_shares(from));
 }
 
 struct box { /* one side of a 3D copy */
@@ -696,7 +708,11 @@ static bool is_pageable(CUmemorytype type, const void *host, CUdeviceptr device)
 
 bool copy_is_synchronous(const CUDA_MEMCPY3D *p)
 {
-    return !is_nothing(p) && is_pageable(p->dstMemoryType, p->dstHost, p->dstDevice);
+    struct box to, from;
+    if (is_nothing(p)) return false;
+    if (is_pageable(p->dstMemoryType, p->dstHost, p->dstDevice)) return true;
+    return boxes_of(p, &to, &from) == CUDA_SUCCESS && is_in_host(p->srcMemoryType, &from.start) &&
+           is_in_host(p->dstMemoryType, &to.start);
 }
 
 /* Rows side by side. */

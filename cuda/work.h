@@ -84,9 +84,11 @@ void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
 CUresult kernel_execute(struct work *w);
 CUresult copy_check(const CUDA_MEMCPY3D *p);
 CUresult copy_execute(const CUDA_MEMCPY3D *p);
-/* The call returns when the copy is done: the target is host memory that the device cannot
- * reach. */
+/* The call returns when the copy is done: the target is host memory that the device cannot reach, or both ends are host
+ * memory. */
 bool copy_is_synchronous(const CUDA_MEMCPY3D *p);
+/* Whether the host has the memory at this address, too: a call that is not named Async waits where it writes there. */
+bool host_shares(CUdeviceptr address);
 /* If the source is such memory: its bytes now, which the copy reads instead; the caller frees them.
  * NULL: it is not. */
 void *copy_snapshot_pageable_source(CUDA_MEMCPY3D *p);

@@ -163,8 +163,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind)
 {
-    const cudaError_t r = cudaMemcpyAsync(to, from, size, kind, NULL);
-    return kind == cudaMemcpyDeviceToDevice ? r : waited(r); /* the host waits for its own memory */
+    if (kind == cudaMemcpyDeviceToDevice && size) /* the host waits for its own memory alone */
+        RUNTIME_CALL(cuMemcpyDtoD(runtime_address(to), runtime_address(from), size));
+    return waited(cudaMemcpyAsync(to, from, size, kind, NULL));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
@@ -519,7 +520,8 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t size, cudaStream_t strea
 
 cudaError_t cudaMemset(void *to, int value, size_t size)
 {
-    return cudaMemsetAsync(to, value, size, NULL);
+    if (!size) return cudaSuccess;
+    RUNTIME_CALL(cuMemsetD8(runtime_address(to), (unsigned char)value, size));
 }
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
@@ -532,31 +534,36 @@ cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, s
 
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
+    if (!width || !height) return cudaSuccess;
+    RUNTIME_CALL(cuMemsetD2D8(runtime_address(to), pitch, (unsigned char)value, width, height));
 }
 
+/* `waits`: as cudaMemset does. */
 static unsigned fill_box(struct cudaPitchedPtr p, int value, struct cudaExtent e,
-                         cudaStream_t stream)
+                         cudaStream_t stream, bool waits)
 {
     unsigned r = cudaSuccess;
     if (!e.width || !e.height) return r;
     if (e.depth > 1 && e.height > p.ysize) return cudaErrorInvalidValue;
     if (e.width > p.pitch && (e.height > 1 || e.depth > 1)) return cudaErrorInvalidPitchValue;
-    for (size_t z = 0; r == cudaSuccess && z < e.depth; z++)
-        r = cuMemsetD2D8Async(runtime_address(p.ptr) + z * p.pitch * p.ysize, p.pitch,
-                              (unsigned char)value, e.width, e.height, stream);
+    for (size_t z = 0; r == cudaSuccess && z < e.depth; z++) {
+        const CUdeviceptr at = runtime_address(p.ptr) + z * p.pitch * p.ysize;
+        const unsigned char v = (unsigned char)value;
+        r = waits ? cuMemsetD2D8(at, p.pitch, v, e.width, e.height)
+                  : cuMemsetD2D8Async(at, p.pitch, v, e.width, e.height, stream);
+    }
     return r;
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr memory, int value, struct cudaExtent extent,
                               cudaStream_t stream)
 {
-    RUNTIME_CALL(fill_box(memory, value, extent, stream));
+    RUNTIME_CALL(fill_box(memory, value, extent, stream, false));
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct cudaExtent extent)
 {
-    return cudaMemset3DAsync(memory, value, extent, NULL);
+    RUNTIME_CALL(fill_box(memory, value, extent, NULL, true));
 }
 
 /* ---- variables ------------------------------------------------------------------------------------------ */

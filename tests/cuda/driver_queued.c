@@ -91,6 +91,47 @@ Test(driver_queued, pinned_memory_is_freed_behind_other_memory, .init = start, .
     IS(cuMemFreeHost(other), CUDA_SUCCESS);
 }
 
+/* "For transfers from any host memory to any host memory, the function is fully synchronous with respect to the host." */
+Test(driver_queued, copies_from_host_to_host_are_done_when_the_call_returns, .init = start,
+     .fini = driver_reset, .timeout = 60)
+{
+    unsigned *from, *to;
+    OK(cuMemHostAlloc((void **)&from, 4, 0));
+    OK(cuMemHostAlloc((void **)&to, 4, 0));
+    *from = 5;
+    *to = 0;
+    hold(s);
+    let_go_later();
+    OK(cuMemcpyAsync((CUdeviceptr)(uintptr_t)to, (CUdeviceptr)(uintptr_t)from, 4, s));
+    cr_expect_eq(*to, 5);
+}
+
+/* "The synchronous memset functions are asynchronous with respect to the host except when the target is pinned host
+ * memory or a Unified Memory region, in which case they are fully synchronous." */
+Test(driver_queued, fills_of_memory_of_the_host_are_done_when_the_call_returns, .init = start,
+     .fini = driver_reset, .timeout = 60)
+{
+    unsigned *pinned;
+    CUdeviceptr managed;
+    OK(cuMemHostAlloc((void **)&pinned, 64, 0));
+    OK(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+    unsigned *const shared = (unsigned *)(uintptr_t)managed;
+    for (int i = 0; i < 16; i++) pinned[i] = shared[i] = 0;
+    hold(NULL);
+    let_go_later();
+    OK(cuMemsetD32((CUdeviceptr)(uintptr_t)pinned, 3, 4));
+    cr_expect_eq(pinned[0], 3);
+    hold(NULL);
+    let_go_later();
+    OK(cuMemsetD2D8(managed, 16, 1, 4, 2));
+    cr_expect_eq(shared[4], 0x01010101);
+    hold(NULL);
+    OK(cuMemsetD32(cell, 7, 1)); /* of the device's alone: the host does not wait */
+    IS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    let_go();
+    cr_expect_eq(value_at(cell), 7);
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
