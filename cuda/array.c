@@ -99,10 +99,13 @@ static void array_destroy(struct CUarray_st *a, const char *by)
     object_destroy(&a->object);
 }
 
+/* Whatever may still use it is done first, as for cuMemFree. */
 CUresult cuArrayDestroy(CUarray array)
 {
     CUresult r = begin_array(array);
     if (r == CUDA_SUCCESS && array->whole) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) r = queue_wait_context(array->context);
+    if (r == CUDA_SUCCESS && !object_check(array, OBJECT_ARRAY)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS) array_destroy(array, driver_call(CALL_ARRAY_DESTROY).text);
     return driver_end(r);
 }
@@ -190,6 +193,8 @@ static void mipmap_destroy(struct CUmipmappedArray_st *a, const char *by)
 CUresult cuMipmappedArrayDestroy(CUmipmappedArray array)
 {
     CUresult r = begin_mipmap(array);
+    if (r == CUDA_SUCCESS) r = queue_wait_context(array->context);
+    if (r == CUDA_SUCCESS && !object_check(array, OBJECT_MIPMAP)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS) mipmap_destroy(array, driver_call(CALL_MIPMAP_DESTROY).text);
     return driver_end(r);
 }

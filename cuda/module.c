@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/occupancy.h"
+#include "cuda/queue.h"
 
 #include "base/arena.h"
 #include "ptx/ptx.h"
@@ -63,6 +64,8 @@ CUresult cuModuleUnload(CUmodule module)
 {
     CUresult r = begin_module(module);
     if (r == CUDA_SUCCESS && !module->context) r = CUDA_ERROR_NOT_PERMITTED; /* a library's */
+    if (r == CUDA_SUCCESS) r = queue_wait_context(module->context);          /* its launches */
+    if (r == CUDA_SUCCESS && !object_check(module, OBJECT_MODULE)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS) module_destroy(module);
     return driver_end(r);
 }
@@ -142,7 +145,8 @@ cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options, 
                   CUlibraryOption *library_options, // NOLINT(readability-non-const-parameter)
                   void **library_values, unsigned library_count)
 {
-    if (library_count && (!library_options || !library_values)) return CUDA_ERROR_INVALID_VALUE;
+    if (library_count && (!library_options || !library_values))
+        return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     struct CUmod_st *m = NULL;
     CUresult r = driver_begin_without();
     if (r == CUDA_SUCCESS)
@@ -156,7 +160,8 @@ cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *option
                       CUlibraryOption *library_options, // NOLINT(readability-non-const-parameter)
                       void **library_values, unsigned library_count)
 {
-    if (library_count && (!library_options || !library_values)) return CUDA_ERROR_INVALID_VALUE;
+    if (library_count && (!library_options || !library_values))
+        return driver_refuse(CUDA_ERROR_INVALID_VALUE);
     struct CUmod_st *m = NULL;
     CUresult r = driver_begin_without();
     if (r == CUDA_SUCCESS)
@@ -174,6 +179,8 @@ static CUresult begin_library(CUlibrary library)
 CUresult cuLibraryUnload(CUlibrary library)
 {
     CUresult r = begin_library(library);
+    if (r == CUDA_SUCCESS) (void)queue_wait_context(NULL); /* its launches */
+    if (r == CUDA_SUCCESS && !object_check(library, OBJECT_LIBRARY)) r = CUDA_ERROR_INVALID_HANDLE;
     if (r != CUDA_SUCCESS) return driver_end(r);
     module_destroy(library->module);
     object_destroy(&library->object);

@@ -132,6 +132,46 @@ Test(driver_queued, fills_of_memory_of_the_host_are_done_when_the_call_returns, 
     cr_expect_eq(value_at(cell), 7);
 }
 
+Test(driver_queued, arrays_are_destroyed_behind_their_copies, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    CUarray a;
+    const CUDA_ARRAY_DESCRIPTOR d = {
+        .Width = 4, .Height = 0, .Format = CU_AD_FORMAT_UNSIGNED_INT32, .NumChannels = 1};
+    unsigned in[4] = {9, 8, 7, 6};
+    OK(cuArrayCreate(&a, &d));
+    OK(cuMemcpyHtoA(a, 0, in, sizeof in));
+    hold(s);
+    OK(cuMemcpy2DAsync(&(CUDA_MEMCPY2D){.srcMemoryType = CU_MEMORYTYPE_ARRAY,
+                                        .srcArray = a,
+                                        .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                                        .dstDevice = cell,
+                                        .WidthInBytes = 16,
+                                        .Height = 1},
+                       s));
+    let_go_later();
+    OK(cuArrayDestroy(a));
+    OK(cuStreamSynchronize(s));
+    cr_expect_eq(value_at(cell), 9);
+}
+
+/* ---- modules, callbacks ------------------------------------------------------------------------------------ */
+
+Test(driver_queued, modules_are_unloaded_behind_their_launches, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    CUmodule other;
+    CUfunction f;
+    OK(cuModuleLoadData(&other, driver_ptx));
+    OK(cuModuleGetFunction(&f, other, "scaled"));
+    hold(s);
+    OK(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, (void *[]){&cell}, NULL));
+    let_go_later();
+    OK(cuModuleUnload(other));
+    OK(cuStreamSynchronize(s));
+    cr_expect_eq(value_at(cell), 3);
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
