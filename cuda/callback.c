@@ -35,7 +35,7 @@ static void call(struct callback_run *r)
     const struct callback c = r->what;
     driver_host_function(true);
     driver_unlock();
-    if (c.callback) c.callback(c.stream, CUDA_SUCCESS, c.data);
+    if (c.callback) c.callback(c.stream, c.status, c.data);
     else c.function(c.data);
     driver_lock();
     driver_host_function(false);

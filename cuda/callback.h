@@ -13,6 +13,7 @@ struct callback { /* what is to be called */
     CUhostFn function;
     CUstreamCallback callback; /* instead of function */
     CUstream stream;           /* that is told to it */
+    CUresult status;           /* likewise */
     void *data;
 };
 struct callback_run;

@@ -168,6 +168,15 @@ static CUresult step_graph(struct operation *o)
     return graph_run_done(o->run) ? CUDA_SUCCESS : graph_run_step(o->run);
 }
 
+/* In a context that a launch has broken nothing is done any more, but callbacks of cuStreamAddCallback hear of it. */
+static CUresult step_broken(struct operation *o)
+{
+    const CUresult broken = o->work.context->broken;
+    if (o->work.type != CU_GRAPH_NODE_TYPE_HOST || !o->work.host.what.callback) return broken;
+    o->work.host.what.status = broken;
+    return work_execute(&o->work) == CUDA_ERROR_NOT_READY ? CUDA_ERROR_NOT_READY : broken;
+}
+
 /* A step of the stream's first operation. NOT_READY: it cannot be done yet. */
 static CUresult step(struct CUstream_st *s)
 {
@@ -178,7 +187,7 @@ static CUresult step(struct CUstream_st *s)
     driver.site = o->site;
     run_observer_stream(driver_run_observer(), s->legacy ? 0 : (uint32_t)s->id);
     unordered_begin(s, o->stamp);
-    if (o->work.context->broken) r = o->work.context->broken;
+    if (o->work.context->broken) r = step_broken(o);
     else if (o->work.type == CU_GRAPH_NODE_TYPE_GRAPH) r = step_graph(o);
     else r = work_execute(&o->work);
     o->running = false;

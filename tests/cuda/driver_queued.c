@@ -172,6 +172,36 @@ Test(driver_queued, modules_are_unloaded_behind_their_launches, .init = start, .
     cr_expect_eq(value_at(cell), 3);
 }
 
+static CUresult told;
+static unsigned tellings, calls;
+static void on_stream(CUstream stream, CUresult status, void *data)
+{
+    (void)stream, (void)data;
+    tellings++;
+    told = status;
+}
+static void on_host(void *data)
+{
+    (void)data;
+    calls++;
+}
+
+/* "In the event of a device error, all subsequently executed callbacks will receive an appropriate CUresult." Functions of
+ * cuLaunchHostFunc are not called then. */
+Test(driver_queued, callbacks_hear_of_a_fault_before_them, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    CUdeviceptr nowhere = 8;
+    hold(s);
+    OK(cuLaunchKernel(driver_kernel("astray"), 1, 1, 1, 1, 1, 1, 0, s, (void *[]){&nowhere}, NULL));
+    OK(cuStreamAddCallback(s, on_stream, NULL, 0));
+    OK(cuLaunchHostFunc(s, on_host, NULL));
+    let_go();
+    IS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
+    cr_expect(tellings == 1 && told == CUDA_ERROR_ILLEGAL_ADDRESS && !calls, "%u %d %u", tellings,
+              told, calls);
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
