@@ -386,20 +386,39 @@ CUresult stream_call(CUstream handle, CUresult made, struct CUctx_st *c, struct 
 
 /* ---- waiting ------------------------------------------------------------------------------------------- */
 
-CUresult queue_wait_stream(struct CUstream_st *s)
+/* Who waits for the one waits for the other: the legacy stream stands for all that block. */
+static bool stands_for(const struct CUstream_st *s, const struct CUstream_st *other)
 {
-    if (s->legacy) /* behind all that it would be behind */
-        for (size_t i = 0; i < driver.queues.busy_count;) {
-            struct CUstream_st *other = driver.queues.busy[i];
-            if (other->context == s->context && !(other->flags & CU_STREAM_NON_BLOCKING)) {
-                go_on_until(other->tail);
-                i = 0;
-            } else i++;
-        }
-    if (s->tail) go_on_until(s->tail);
+    return s == other ||
+           (s->legacy && other->context == s->context && !(other->flags & CU_STREAM_NON_BLOCKING));
+}
+
+/* Some of its work that is not done; NULL: there is none. */
+static struct operation *work_of(const struct CUstream_st *s)
+{
+    for (size_t i = 0; i < driver.queues.busy_count; i++)
+        if (stands_for(s, driver.queues.busy[i])) return driver.queues.busy[i]->tail;
+    return NULL;
+}
+
+/* The host has waited for all of it. */
+static void waited_for(const struct CUstream_st *s)
+{
     unordered_wait(s->stamp);
     wait_on_timeline(s->done_at);
-    if (s->legacy) wait_on_timeline(s->context->blocking_done);
+    if (!s->legacy) return;
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next)
+        if (o->kind == OBJECT_STREAM && stands_for(s, (const struct CUstream_st *)o))
+            unordered_wait(((const struct CUstream_st *)o)->stamp);
+    unordered_wait_gone();
+    wait_on_timeline(s->context->blocking_done);
+}
+
+CUresult queue_wait_stream(struct CUstream_st *s)
+{
+    struct operation *o;
+    while ((o = work_of(s))) go_on_until(o);
+    waited_for(s);
     return s->context->broken;
 }
 
@@ -431,12 +450,10 @@ CUresult queue_wait_event(CUevent e)
 
 bool queue_poll_stream(struct CUstream_st *s)
 {
-    if (s->head) go_on();
-    if (!s->head) {
-        unordered_wait(s->stamp);
-        wait_on_timeline(s->done_at);
-    }
-    return !s->head;
+    if (work_of(s)) go_on();
+    if (work_of(s)) return false;
+    waited_for(s);
+    return true;
 }
 
 bool queue_poll_event(CUevent e)

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static unsigned *gate; /* pinned: a held stream waits until this is 1 */
@@ -202,6 +203,26 @@ Test(driver_queued, callbacks_hear_of_a_fault_before_them, .init = start, .fini 
               told, calls);
 }
 
+/* ---- events and streams ------------------------------------------------------------------------------------ */
+
+/* "querying it or synchronizing it would query or synchronize the streams" that it waits for (programming guide, on
+ * captures). */
+Test(driver_queued, the_legacy_stream_is_as_busy_as_those_that_block, .init = start,
+     .fini = driver_reset, .timeout = 60)
+{
+    CUstream blocking;
+    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    hold(blocking);
+    IS(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    IS(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+    let_go();
+    OK(cuStreamSynchronize(NULL));
+    OK(cuStreamQuery(NULL));
+    hold(s);
+    OK(cuStreamQuery(NULL));
+    let_go();
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
@@ -287,4 +308,45 @@ Test(driver_queued, another_thread_asks_while_a_launch_ends, .init = start, .fin
     cr_expect_eq(value_at(cell), 8);
     OK(cuMemsetD32Async(cell, 1, 1, s));
     OK(cuStreamSynchronize(s));
+}
+
+/* ---- races of streams ---------------------------------------------------------------------------------------- */
+
+static unsigned races;
+static void count_races(void *self, const char *text)
+{
+    (void)self;
+    races += strstr(text, "race of ") != NULL;
+}
+
+static void start_checked(void)
+{
+    cuda_device_configure(
+        &(struct emu_config){.threads = 1, .memory = 64 << 20, .checks = EMU_CHECK_RACE});
+    OK(cuInit(0));
+    OK(cuCtxCreate(&driver_context, NULL, 0, 0));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+    cell = driver_alloc(4096);
+    cuda_device_watch(&(struct cuda_watch){.say = count_races});
+}
+
+/* Who has waited for the legacy stream has waited for those that block. */
+Test(driver_queued, a_wait_for_the_legacy_stream_orders_what_blocking_ones_did,
+     .init = start_checked, .fini = driver_reset)
+{
+    CUstream blocking;
+    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    for (int i = 0; i < 2; i++) {
+        OK(cuMemsetD32Async(cell, 1, 1, blocking));
+        if (i) OK(cuStreamQuery(NULL));
+        else OK(cuStreamSynchronize(NULL));
+        OK(cuMemsetD32Async(cell, 2, 1, s));
+        cr_expect_eq(races, 0);
+        OK(cuCtxSynchronize());
+    }
+    OK(cuMemsetD32Async(cell, 1, 1, t));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuMemsetD32Async(cell, 2, 1, s));
+    cr_expect_eq(races, 1, "a non-blocking stream is not waited for");
 }
