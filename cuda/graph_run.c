@@ -97,12 +97,6 @@ static CUresult step_inside(struct graph_run *r, size_t index, bool *done)
     return result;
 }
 
-/* Recorded by this very launch, or done. */
-static bool has_come(const struct CUevent_st *e)
-{
-    return !object_check((void *)e, OBJECT_EVENT) || operation_is_done_or_runs(e->last);
-}
-
 static CUresult step_node(struct graph_run *r, size_t index, bool *done)
 {
     struct CUgraphNode_st *n = r->graph->nodes[index];
@@ -111,7 +105,7 @@ static CUresult step_node(struct graph_run *r, size_t index, bool *done)
     unordered_node(r->depth, n, r->number);
     if (n->work.type == CU_GRAPH_NODE_TYPE_GRAPH || n->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return step_inside(r, index, done);
-    if (n->work.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && !has_come(n->work.event))
+    if (n->work.type == CU_GRAPH_NODE_TYPE_WAIT_EVENT && !queue_event_has_come(n->work.event))
         return CUDA_ERROR_NOT_READY;
     return work_execute(&n->work);
 }

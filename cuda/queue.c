@@ -18,6 +18,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+struct awaited_event { /* of a node that waits: what the event stood for at the launch */
+    CUevent event;
+    struct operation *operation; /* NULL: nothing */
+};
+
 struct operation {
     struct operation *next; /* in its stream */
     struct CUstream_st *stream;
@@ -27,12 +32,16 @@ struct operation {
     struct stamp *stamp;
     struct launch_log_entry *log_entry; /* NULL: this run has no log */
     struct operation *awaited;          /* by a wait for an event; NULL: it was done */
-    unsigned references;                /* its queue's, waits', an event's */
-    unsigned site;                      /* where it was asked for (driver_site) */
+    struct awaited_event *node_waits;   /* of a launch of a graph */
+    size_t node_wait_count;
+    unsigned references; /* its queue's, waits', an event's */
+    unsigned site;       /* where it was asked for (driver_site) */
     bool running, done;
     double submitted, done_at; /* of driver.reports.timeline */
     CUresult result;
 };
+
+static const struct operation *executing; /* the last one that took a step */
 
 uint32_t queue_choose(uint32_t n)
 {
@@ -47,15 +56,32 @@ void operation_release(struct operation *o)
     free(o);
 }
 
-bool operation_is_done_or_runs(const struct operation *o)
-{
-    return !o || o->done || o->running;
-}
-
 static struct operation *retain(struct operation *o)
 {
     if (o) o->references++;
     return o;
+}
+
+bool queue_records(const struct CUevent_st *e)
+{
+    return e->last == executing;
+}
+
+bool queue_event_has_come(const struct CUevent_st *e)
+{
+    for (size_t i = 0; i < executing->node_wait_count; i++) {
+        const struct awaited_event *a = &executing->node_waits[i];
+        if (a->event == e) return !a->operation || a->operation->done;
+    }
+    return true;
+}
+
+static void end_node_waits(struct operation *o)
+{
+    for (size_t i = 0; i < o->node_wait_count; i++) operation_release(o->node_waits[i].operation);
+    free(o->node_waits);
+    o->node_waits = NULL;
+    o->node_wait_count = 0;
 }
 
 /* ---- which streams are at work ------------------------------------------------------------------------- */
@@ -111,6 +137,8 @@ static void begin_on_timeline(struct operation *o)
     const struct CUctx_st *c = s->context;
     double from = later(o->submitted, s->done_at);
     if (o->awaited) from = later(from, o->awaited->done_at);
+    for (size_t i = 0; i < o->node_wait_count; i++)
+        if (o->node_waits[i].operation) from = later(from, o->node_waits[i].operation->done_at);
     if (s->legacy) from = later(from, c->blocking_done);
     else if (!(s->flags & CU_STREAM_NON_BLOCKING)) from = later(from, c->legacy_done);
     driver.reports.timeline.stream = s->legacy ? 0 : (uint32_t)s->id;
@@ -147,6 +175,7 @@ static void finish(struct operation *o, CUresult r)
     o->log_entry = NULL;
     operation_release(o->awaited);
     o->awaited = NULL;
+    end_node_waits(o);
     graph_run_end(o->run);
     o->run = NULL;
     s->head = o->next;
@@ -183,6 +212,7 @@ static CUresult step(struct CUstream_st *s)
     struct operation *o = s->head;
     CUresult r;
     o->running = true;
+    executing = o;
     begin_on_timeline(o);
     driver.site = o->site;
     run_observer_stream(driver_run_observer(), s->legacy ? 0 : (uint32_t)s->id);
@@ -312,6 +342,21 @@ static void records_of_graph(struct operation *o, const struct CUgraph_st *g)
     }
 }
 
+/* Before the launch itself is what its events stand for. */
+static void waits_of_graph(struct operation *o, const struct CUgraph_st *g)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        const struct work *w = &g->nodes[i]->work;
+        if (w->type == CU_GRAPH_NODE_TYPE_GRAPH) waits_of_graph(o, w->graph);
+        if (w->type != CU_GRAPH_NODE_TYPE_WAIT_EVENT || !object_check(w->event, OBJECT_EVENT))
+            continue;
+        o->node_waits = realloc(o->node_waits, (o->node_wait_count + 1) * sizeof *o->node_waits);
+        if (!o->node_waits) abort();
+        o->node_waits[o->node_wait_count++] = (struct awaited_event){w->event,
+                                                                     retain(w->event->last)};
+    }
+}
+
 static struct operation *enqueue(struct CUstream_st *s, struct work *w)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -331,9 +376,13 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
     if (w->type == CU_GRAPH_NODE_TYPE_GRAPH) {
         o->awaited = w->graph->last;
         w->graph->last = retain(o);
+        waits_of_graph(o, w->graph);
         records_of_graph(o, w->graph);
     }
     o->stamp = unordered_submit(s, o->awaited ? o->awaited->stamp : NULL);
+    for (size_t i = 0; i < o->node_wait_count; i++) /* its nodes before those that wait, too */
+        if (o->node_waits[i].operation)
+            unordered_await(o->stamp, o->node_waits[i].operation->stamp);
     o->log_entry = launch_log_submit(&o->work, o->stamp);
     if (s->tail) s->tail->next = o;
     else {

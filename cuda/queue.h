@@ -54,6 +54,9 @@ uint32_t queue_choose(uint32_t n);
 
 struct operation;
 void operation_release(struct operation *o); /* NULL is allowed */
-bool operation_is_done_or_runs(const struct operation *o);
+/* Of the operation that executes: whether it is the last one that records the event; and whether what a node of it waits for is
+ * done, which is what the event stood for when the graph was launched. */
+bool queue_records(const struct CUevent_st *e);
+bool queue_event_has_come(const struct CUevent_st *e);
 
 #endif

@@ -349,7 +349,7 @@ CUresult cuEventDestroy_v2(CUevent event)
 /* When the operation is done. */
 CUresult event_record(CUevent e)
 {
-    if (!object_check(e, OBJECT_EVENT)) return CUDA_SUCCESS; /* destroyed meanwhile */
+    if (!queue_records(e)) return CUDA_SUCCESS; /* recorded again since, or destroyed */
     e->recorded = true;
     e->estimated = timeline_done(&driver.reports.timeline);
     clock_gettime(CLOCK_MONOTONIC, &e->at);

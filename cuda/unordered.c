@@ -128,6 +128,11 @@ struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaite
     return new;
 }
 
+void unordered_await(struct stamp *s, const struct stamp *awaited)
+{
+    if (s) join(s, awaited);
+}
+
 /* ---- records ---------------------------------------------------------------------------------------- */
 
 static void drop(struct record *r)

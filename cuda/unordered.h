@@ -26,6 +26,8 @@ const struct stamp *unordered_host(void);
 /* The stamp of a new operation of the stream; `awaited`: of what it waits for, or NULL. NULL: nobody looks, neither
  * the check of races nor a run log. */
 struct stamp *unordered_submit(struct CUstream_st *s, const struct stamp *awaited);
+/* It comes behind that one, too; either may be NULL. */
+void unordered_await(struct stamp *s, const struct stamp *awaited);
 /* The host has waited for it. */
 void unordered_wait(const struct stamp *s);
 void unordered_leave(

@@ -205,6 +205,23 @@ Test(driver_queued, callbacks_hear_of_a_fault_before_them, .init = start, .fini 
 
 /* ---- events and streams ------------------------------------------------------------------------------------ */
 
+Test(driver_queued, a_new_event_is_not_the_destroyed_one, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    CUevent old, new, recorded;
+    float ms;
+    OK(cuEventCreate(&recorded, 0));
+    OK(cuEventRecord(recorded, t));
+    OK(cuEventCreate(&old, 0));
+    hold(s);
+    OK(cuEventRecord(old, s));
+    OK(cuEventDestroy(old));
+    OK(cuEventCreate(&new, 0));
+    let_go();
+    OK(cuStreamSynchronize(s));
+    IS(cuEventElapsedTime(&ms, recorded, new), CUDA_ERROR_INVALID_HANDLE);
+}
+
 /* "querying it or synchronizing it would query or synchronize the streams" that it waits for (programming guide, on
  * captures). */
 Test(driver_queued, the_legacy_stream_is_as_busy_as_those_that_block, .init = start,
@@ -221,6 +238,45 @@ Test(driver_queued, the_legacy_stream_is_as_busy_as_those_that_block, .init = st
     hold(s);
     OK(cuStreamQuery(NULL));
     let_go();
+}
+
+/* ---- graphs ------------------------------------------------------------------------------------------------ */
+
+/* The work that a node waits for is what the event stood for at the launch: what is recorded later may be behind the
+ * launch itself. */
+Test(driver_queued, a_node_waits_for_what_was_recorded_before_its_launch, .init = start,
+     .fini = driver_reset, .timeout = 60)
+{
+    CUgraph g;
+    CUgraphNode wait;
+    CUgraphExec x;
+    CUevent e, done;
+    OK(cuEventCreate(&e, 0));
+    OK(cuEventCreate(&done, 0));
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddEventWaitNode(&wait, g, NULL, 0, e));
+    add_fill(g, &wait, cell, 4);
+    OK(cuGraphInstantiate(&x, g, 0));
+    OK(cuEventRecord(e, t));
+    hold(s);
+    OK(cuGraphLaunch(x, s));
+    OK(cuEventRecord(done, s));
+    OK(cuStreamWaitEvent(t, done, 0));
+    OK(cuEventRecord(e, t));
+    let_go();
+    OK(cuStreamSynchronize(s));
+    OK(cuStreamSynchronize(t));
+    cr_expect_eq(value_at(cell), 4);
+    hold(t);
+    OK(cuMemsetD32Async(cell + 4, 1, 1, t));
+    OK(cuEventRecord(e, t));
+    OK(cuMemsetD32(cell, 0, 1));
+    OK(cuGraphLaunch(x, s)); /* and that it does wait for */
+    IS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+    cr_expect_eq(value_at(cell), 0);
+    let_go();
+    OK(cuStreamSynchronize(s));
+    cr_expect(value_at(cell) == 4 && value_at(cell + 4) == 1);
 }
 
 /* ---- several threads --------------------------------------------------------------------------------------- */
@@ -349,4 +405,24 @@ Test(driver_queued, a_wait_for_the_legacy_stream_orders_what_blocking_ones_did,
     OK(cuStreamSynchronize(NULL));
     OK(cuMemsetD32Async(cell, 2, 1, s));
     cr_expect_eq(races, 1, "a non-blocking stream is not waited for");
+}
+
+Test(driver_queued, a_node_that_waits_orders_what_it_waits_for, .init = start_checked,
+     .fini = driver_reset)
+{
+    CUgraph g;
+    CUgraphNode wait;
+    CUgraphExec x;
+    CUevent e;
+    OK(cuEventCreate(&e, 0));
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddEventWaitNode(&wait, g, NULL, 0, e));
+    add_fill(g, &wait, cell, 4);
+    OK(cuGraphInstantiate(&x, g, 0));
+    OK(cuMemsetD32Async(cell, 1, 1, t));
+    OK(cuEventRecord(e, t));
+    OK(cuGraphLaunch(x, s));
+    cr_expect_eq(races, 0);
+    OK(cuMemsetD32Async(cell, 1, 1, t));
+    cr_expect_eq(races, 1, "what comes later is not ordered");
 }
