@@ -125,15 +125,15 @@ CUresult capture_unsafe(void)
     return r;
 }
 
-/* The legacy stream would have to wait for blocking streams that are captured. */
-static CUresult use_legacy(const struct CUstream_st *legacy)
+/* The legacy stream would have to wait for blocking streams that are captured. `invalidate`: it is used, not asked about. */
+static CUresult use_legacy(const struct CUstream_st *legacy, bool invalidate)
 {
     CUresult r = CUDA_SUCCESS;
     for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
         struct CUstream_st *s = (struct CUstream_st *)o;
         if (!s->capture || s->context != legacy->context || s->flags & CU_STREAM_NON_BLOCKING)
             continue;
-        capture_invalidate(s->capture);
+        if (invalidate) capture_invalidate(s->capture);
         r = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
     }
     return r;
@@ -143,7 +143,7 @@ CUresult capture_use(struct CUstream_st *s, bool synchronous)
 {
     if (!driver.captures) return CUDA_SUCCESS;
     if (s->legacy) {
-        const CUresult r = use_legacy(s);
+        const CUresult r = use_legacy(s, true);
         if (r != CUDA_SUCCESS) return r;
     }
     if (!s->capture) return synchronous ? capture_unsafe() : CUDA_SUCCESS;
@@ -328,7 +328,7 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
     struct CUstream_st *s;
     CUresult r = begin_stream(stream, &c, &s);
     if (r == CUDA_SUCCESS && !status) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && s->legacy) r = use_legacy(s);
+    if (r == CUDA_SUCCESS && s->legacy) r = use_legacy(s, false);
     if (r == CUDA_SUCCESS) *status = status_of(s);
     return driver_end(r);
 }
@@ -355,7 +355,7 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream stream, CUstreamCaptureStatus *statu
     struct CUstream_st *s;
     CUresult r = begin_stream(stream, &c, &s);
     if (r == CUDA_SUCCESS && !status) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && s->legacy) r = use_legacy(s);
+    if (r == CUDA_SUCCESS && s->legacy) r = use_legacy(s, false);
     if (r != CUDA_SUCCESS) return driver_end(r);
     *status = status_of(s);
     if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return driver_end(CUDA_SUCCESS);

@@ -240,6 +240,19 @@ Test(driver_queued, the_legacy_stream_is_as_busy_as_those_that_block, .init = st
     let_go();
 }
 
+/* cuStreamIsCapturing: "The blocking stream capture is not invalidated." */
+Test(driver_queued, asking_the_legacy_stream_whether_it_captures_spoils_nothing, .init = start,
+     .fini = driver_reset)
+{
+    CUstream blocking;
+    CUstreamCaptureStatus status;
+    CUgraph g;
+    OK(cuStreamCreate(&blocking, CU_STREAM_DEFAULT));
+    OK(cuStreamBeginCapture(blocking, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    IS(cuStreamIsCapturing(NULL, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    IS(cuStreamEndCapture(blocking, &g), CUDA_SUCCESS);
+}
+
 /* ---- graphs ------------------------------------------------------------------------------------------------ */
 
 /* The work that a node waits for is what the event stood for at the launch: what is recorded later may be behind the
