@@ -362,8 +362,10 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
     struct CUstream_st *s;
     struct work w;
     CUresult r = begin_stream(stream, &c, &s);
-    if (r == CUDA_SUCCESS && flags > CU_EVENT_RECORD_EXTERNAL) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && flags > (s->capture ? CU_EVENT_RECORD_EXTERNAL : 0u))
+        r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) r = work_event(&w, c, CU_GRAPH_NODE_TYPE_EVENT_RECORD, event);
+    if (r == CUDA_SUCCESS && event->context != c) r = CUDA_ERROR_INVALID_HANDLE;
     if (r == CUDA_SUCCESS && s->capture && !flags) {
         r = capture_use(s, false);
         return driver_end(r == CUDA_SUCCESS ? capture_record(s, event) : r);
@@ -382,7 +384,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
     struct CUstream_st *s;
     struct work w;
     CUresult r = begin_stream(stream, &c, &s);
-    if (r == CUDA_SUCCESS && flags > CU_EVENT_WAIT_EXTERNAL) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS && flags > (s->capture ? CU_EVENT_WAIT_EXTERNAL : 0u))
+        r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) r = work_event(&w, c, CU_GRAPH_NODE_TYPE_WAIT_EVENT, event);
     if (r == CUDA_SUCCESS) r = capture_use(s, false);
     if (r == CUDA_SUCCESS && capture_wait(s, event, flags, &r)) return driver_end(r);

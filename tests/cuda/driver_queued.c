@@ -240,6 +240,21 @@ Test(driver_queued, the_legacy_stream_is_as_busy_as_those_that_block, .init = st
     let_go();
 }
 
+/* cuEventRecord: "hEvent and hStream must be from the same context otherwise CUDA_ERROR_INVALID_HANDLE"; the external flags
+ * are "invalid outside of stream capture". */
+Test(driver_queued, events_of_other_contexts_and_external_ones, .init = start, .fini = driver_reset)
+{
+    CUevent here, there;
+    CUcontext other;
+    OK(cuEventCreate(&here, 0));
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    OK(cuEventCreate(&there, 0));
+    IS(cuEventRecord(there, s), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuStreamWaitEvent(s, there, 0));
+    IS(cuEventRecordWithFlags(here, s, CU_EVENT_RECORD_EXTERNAL), CUDA_ERROR_INVALID_VALUE);
+    IS(cuStreamWaitEvent(s, here, CU_EVENT_WAIT_EXTERNAL), CUDA_ERROR_INVALID_VALUE);
+}
+
 /* cuStreamIsCapturing: "The blocking stream capture is not invalidated." */
 Test(driver_queued, asking_the_legacy_stream_whether_it_captures_spoils_nothing, .init = start,
      .fini = driver_reset)
