@@ -10,6 +10,8 @@
  * a vector are of one row, and nothing has to be turned but B. Exponents are bytes, of which a word has four k: the sum of two
  * is at most 82, and that of a zero's, -128, and another, at most -87, is less than that of any two numbers.
  *
+ * matrix_chain.h has two shorter ways for elements that need no exponents of single products. They are tried first.
+ *
  * What is not exact so, is left to simd_matrix.c: infinity, NaN, elements of bf16 and tf32 that are less than 2^-43 or at
  * least 2^42 (products and their multiples stay in the range of f32), and a sum with C of more than 32 bits. */
 #ifndef HEDDLE_EMU_OPS_MATRIX_CUT_H
@@ -37,11 +39,15 @@ typedef i16 cut_i16 __attribute__((vector_size(CUT_BYTES), may_alias));
 typedef i8 cut_i8 __attribute__((vector_size(CUT_BYTES), may_alias));
 enum { CUT_WIDTH = CUT_BYTES / 4, CUT_GROUP = CUT_BYTES / 16 /* rows of a vector */ };
 
-/* Operations of vectors, each within 16 bytes: the sum of bytes, which stays at -128; the greater byte; two vectors of 16, or
- * 32 bits as one of half as many bits; bf16's first and last four as f32; four words for all; word j for all four. */
+/* Operations of vectors, each within 16 bytes: the sum of bytes, which stays at -128; the greater byte; the greater 16
+ * bits, with or without a sign; two
+ * vectors of 16, or 32 bits as one of half as many bits; bf16's first and last four as f32; four words for all; word j for all
+ * four. */
 #if defined __AVX512BW__
 #define CUT_ADD8(x, y) ((cut_i8)_mm512_adds_epi8((__m512i)(x), (__m512i)(y)))
 #define CUT_MAX8(x, y) ((cut_i8)_mm512_max_epi8((__m512i)(x), (__m512i)(y)))
+#define CUT_MAX16(x, y) ((cut_i16)_mm512_max_epi16((__m512i)(x), (__m512i)(y)))
+#define CUT_MAXU16(x, y) ((cut_i16)_mm512_max_epu16((__m512i)(x), (__m512i)(y)))
 #define CUT_PACK8(x, y) ((cut_i8)_mm512_packs_epi16((__m512i)(x), (__m512i)(y)))
 #define CUT_PACK16(x, y) ((cut_i16)_mm512_packs_epi32((__m512i)(x), (__m512i)(y)))
 #define CUT_FIRST(h) ((cut_f32)_mm512_unpacklo_epi16(_mm512_setzero_si512(), (__m512i)(h)))
@@ -51,6 +57,8 @@ enum { CUT_WIDTH = CUT_BYTES / 4, CUT_GROUP = CUT_BYTES / 16 /* rows of a vector
 #elif defined __AVX2__
 #define CUT_ADD8(x, y) ((cut_i8)_mm256_adds_epi8((__m256i)(x), (__m256i)(y)))
 #define CUT_MAX8(x, y) ((cut_i8)_mm256_max_epi8((__m256i)(x), (__m256i)(y)))
+#define CUT_MAX16(x, y) ((cut_i16)_mm256_max_epi16((__m256i)(x), (__m256i)(y)))
+#define CUT_MAXU16(x, y) ((cut_i16)_mm256_max_epu16((__m256i)(x), (__m256i)(y)))
 #define CUT_PACK8(x, y) ((cut_i8)_mm256_packs_epi16((__m256i)(x), (__m256i)(y)))
 #define CUT_PACK16(x, y) ((cut_i16)_mm256_packs_epi32((__m256i)(x), (__m256i)(y)))
 #define CUT_FIRST(h) ((cut_f32)_mm256_unpacklo_epi16(_mm256_setzero_si256(), (__m256i)(h)))
@@ -60,6 +68,8 @@ enum { CUT_WIDTH = CUT_BYTES / 4, CUT_GROUP = CUT_BYTES / 16 /* rows of a vector
 #elif defined __SSE2__
 #define CUT_ADD8(x, y) ((cut_i8)_mm_adds_epi8((__m128i)(x), (__m128i)(y)))
 #define CUT_MAX8(x, y) (((x) & ((x) > (y))) | ((y) & ~((x) > (y))))
+#define CUT_MAX16(x, y) ((cut_i16)_mm_max_epi16((__m128i)(x), (__m128i)(y)))
+#define CUT_MAXU16(x, y) (CUT_MAX16((x) ^ INT16_MIN, (y) ^ INT16_MIN) ^ INT16_MIN)
 #define CUT_PACK8(x, y) ((cut_i8)_mm_packs_epi16((__m128i)(x), (__m128i)(y)))
 #define CUT_PACK16(x, y) ((cut_i16)_mm_packs_epi32((__m128i)(x), (__m128i)(y)))
 #define CUT_FIRST(h) ((cut_f32)_mm_unpacklo_epi16(_mm_setzero_si128(), (__m128i)(h)))
@@ -89,6 +99,8 @@ static inline cut_i16 cut_pack16(cut_i32 x, cut_i32 y)
 }
 #define CUT_ADD8(x, y) cut_add8(x, y)
 #define CUT_MAX8(x, y) (((x) & ((x) > (y))) | ((y) & ~((x) > (y))))
+#define CUT_MAX16(x, y) (((x) & ((x) > (y))) | ((y) & ~((x) > (y))))
+#define CUT_MAXU16(x, y) (CUT_MAX16((x) ^ INT16_MIN, (y) ^ INT16_MIN) ^ INT16_MIN)
 #define CUT_PACK8(x, y) cut_pack8(x, y)
 #define CUT_PACK16(x, y) cut_pack16(x, y)
 #define CUT_FIRST(h)                                                                               \
@@ -159,15 +171,55 @@ static inline cut_i8 cut_bytes(const void *p, const void *q, unsigned type, cut_
                      cut_exponents(more, type == PTX_f16, bad));
 }
 
-static inline bool cut_is_bad(cut_i16 bad)
+static inline bool cut_any(cut_i16 v)
 {
-    u32 any = 0;
 #if defined __AVX512BW__
-    any = _mm512_test_epi64_mask((__m512i)bad, (__m512i)bad);
+    return _mm512_test_epi64_mask((__m512i)v, (__m512i)v);
+#elif defined __AVX2__
+    return !_mm256_testz_si256((__m256i)v, (__m256i)v);
 #else
-    for (int i = 0; i < CUT_WIDTH; i++) any |= ((cut_u32)bad)[i];
-#endif
+    u32 any = 0;
+    for (int i = 0; i < CUT_WIDTH; i++) any |= ((cut_u32)v)[i];
     return any;
+#endif
+}
+
+/* The upper 16 bits of the elements of A or B by lanes of vectors: the greatest as numbers with a sign, which is the greatest
+ * element that is not negative if there is one, and as numbers without a sign, likewise of the negative ones. */
+struct cut_bounds {
+    cut_i16 with_sign, without;
+};
+
+static inline void cut_bound(struct cut_bounds *s, cut_i16 v)
+{
+    s->with_sign = CUT_MAX16(s->with_sign, v);
+    s->without = CUT_MAXU16(s->without, v);
+}
+
+/* The greatest of elements that are not negative. */
+static inline i32 cut_greatest(cut_i16 v)
+{
+#if defined __SSE2__
+#if defined __AVX512BW__
+    const __m256i half = _mm256_max_epi16(_mm512_castsi512_si256((__m512i)v),
+                                          _mm512_extracti64x4_epi64((__m512i)v, 1));
+#elif defined __AVX2__
+    const __m256i half = (__m256i)v;
+#endif
+#if defined __AVX2__
+    __m128i x = _mm_max_epi16(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1));
+#else
+    __m128i x = (__m128i)v;
+#endif
+    x = _mm_max_epi16(x, _mm_srli_si128(x, 8));
+    x = _mm_max_epi16(x, _mm_srli_si128(x, 4));
+    x = _mm_max_epi16(x, _mm_srli_si128(x, 2));
+    return _mm_cvtsi128_si32(x) & 0xffff;
+#else
+    i32 most = 0;
+    for (u32 i = 0; i < CUT_BYTES / 2; i++) most = v[i] > most ? v[i] : most;
+    return most;
+#endif
 }
 
 /* Eight halves of each of a few rows -> their first four, and their last four. */
@@ -197,37 +249,69 @@ static inline void cut_values(const void *p, bool is_f16, void *first, void *las
     *(cut_f32 *)first = low, *(cut_f32 *)last = high;
 }
 
-/* Whether the strip of A that begins with register `first` is in range. */
-static inline bool cut_read_a(const struct emu_group *g, const struct mma_desc *d, u32 w, u32 first,
-                              struct cut_work *x)
+/* The strip of A that begins with register `first`. */
+static inline __attribute__((always_inline)) void
+cut_read_a_of(const struct emu_group *g, const struct mma_desc *d, const unsigned type, u32 w,
+              u32 first, struct cut_work *x, struct cut_bounds *bounds)
+{
+    u32 buffer[LANES];
+    const bool words = type == PTX_tf32;
+    const u32 parts = d->m == 8 ? 1 : 2, registers = d->k / (words ? 4u : 8u) * parts;
+    struct cut_bounds of = {(cut_i16){0} + INT16_MIN, {0}};
+    for (u32 r = 0; r < registers; r++) {
+        const u32 *const p = take32(g, d->a_rows[first + r], w, buffer);
+        const u32 part = parts == 1 ? 0 : r % 2, block = parts == 1 ? r : r / 2;
+        UNROLL for (u32 i = 0; i < TILE; i += CUT_GROUP)
+        {
+            const u32 row = part * TILE + i;
+            const cut_i16 v = cut_load(p + i * 4);
+            cut_bound(&of, v);
+            if (words) *(cut_i32 *)(void *)x->a[block][row] = (cut_i32)v & (i32)0xffffe000;
+            else
+                cut_values(p + i * 4, type == PTX_f16, x->a[2 * block][row],
+                           x->a[2 * block + 1][row]);
+        }
+    }
+    *bounds = of;
+}
+
+static inline void cut_read_a(const struct emu_group *g, const struct mma_desc *d, u32 w, u32 first,
+                              struct cut_work *x, struct cut_bounds *bounds)
+{
+    if (d->a == PTX_f16) cut_read_a_of(g, d, PTX_f16, w, first, x, bounds);
+    else if (d->a == PTX_bf16) cut_read_a_of(g, d, PTX_bf16, w, first, x, bounds);
+    else cut_read_a_of(g, d, PTX_tf32, w, first, x, bounds);
+}
+
+/* Exponents of the same. false: one is out of range. */
+static inline bool cut_read_a_exponents(const struct emu_group *g, const struct mma_desc *d, u32 w,
+                                        u32 first, struct cut_work *x)
 {
     u32 buffer[2][LANES];
     cut_i16 bad = {0};
-    const bool words = d->a == PTX_tf32;
-    const u32 parts = d->m == 8 ? 1 : 2, blocks = d->k / (words ? 4u : 8u);
+    const u32 parts = d->m == 8 ? 1 : 2, blocks = d->k / (d->a == PTX_tf32 ? 4u : 8u);
     for (u32 part = 0; part < parts; part++) {
         const u32 *p = take32(g, d->a_rows[first + part], w, buffer[0]),
                   *q = blocks < 2 ? NULL : take32(g, d->a_rows[first + parts + part], w, buffer[1]);
-        for (u32 i = 0; i < TILE; i += CUT_GROUP) {
-            const u32 row = part * TILE + i;
-            const u32 *const from = p + i * 4, *const more = q ? q + i * 4 : NULL;
-            *(cut_i8 *)x->a_exponents[row] = cut_bytes(from, more, d->a, &bad);
-            if (words) {
-                *(cut_i32 *)(void *)x->a[0][row] = (cut_i32)cut_load(from) & (i32)0xffffe000;
-                if (q) *(cut_i32 *)(void *)x->a[1][row] = (cut_i32)cut_load(more) & (i32)0xffffe000;
-            } else {
-                cut_values(from, d->a == PTX_f16, x->a[0][row], x->a[1][row]);
-                if (q) cut_values(more, d->a == PTX_f16, x->a[2][row], x->a[3][row]);
-            }
-        }
+        for (u32 i = 0; i < TILE; i += CUT_GROUP)
+            *(cut_i8 *)x->a_exponents[part * TILE + i] = cut_bytes(p + i * 4, q ? q + i * 4 : NULL,
+                                                                   d->a, &bad);
     }
-    return !cut_is_bad(bad);
+    return !cut_any(bad);
 }
 
 /* 8 columns of 8 halves each -> 8 rows, of even columns, then of odd ones. */
 static inline void turn_halves(const u16 *h, u16 *out)
 {
-#if defined __SSE2__
+#if defined __AVX512BW__
+    const __m512i a = _mm512_loadu_si512(h), b = _mm512_loadu_si512(h + 32);
+    const __m512i first = _mm512_set_epi16(59, 43, 27, 11, 51, 35, 19, 3, 58, 42, 26, 10, 50, 34,
+                                           18, 2, 57, 41, 25, 9, 49, 33, 17, 1, 56, 40, 24, 8, 48,
+                                           32, 16, 0),
+                  last = _mm512_add_epi16(first, _mm512_set1_epi16(4));
+    _mm512_storeu_si512(out, _mm512_permutex2var_epi16(a, first, b));
+    _mm512_storeu_si512(out + 32, _mm512_permutex2var_epi16(a, last, b));
+#elif defined __SSE2__
     __m128i a[8], b[8];
     for (int i = 0; i < 8; i++)
         a[i] = _mm_loadu_si128((const __m128i *)(const void *)(h + (i % 4 * 2 + i / 4) * 8));
@@ -245,39 +329,61 @@ static inline void turn_halves(const u16 *h, u16 *out)
 #endif
 }
 
-static inline bool cut_read_b(const struct emu_group *g, const struct mma_desc *d, u32 w,
-                              struct cut_work *x)
+static inline __attribute__((always_inline)) void
+cut_read_b_of(const struct emu_group *g, const struct mma_desc *d, const unsigned type, u32 w,
+              struct cut_work *x, struct cut_bounds *bounds)
+{
+    u32 buffer[LANES];
+    const bool words = type == PTX_tf32;
+    const u32 blocks = d->k / (words ? 4u : 8u);
+    struct cut_bounds of = {(cut_i16){0} + INT16_MIN, {0}};
+    for (u32 tile = 0, r = 0; tile < d->n / (u32)TILE; tile++)
+        for (u32 block = 0; block < blocks; block++, r++) {
+            _Alignas(64) u32 v[LANES];
+            const u32 *const p = take32(g, d->b_rows[r], w, buffer);
+            UNROLL for (u32 l = 0; l < LANES; l += CUT_WIDTH) cut_bound(&of, cut_load(p + l));
+            if (words) {
+                f32 *const to = x->b[tile][block * 4];
+                LANE_LOOP for (int l = 0; l < LANES; l++) v[l] = p[l] & 0xffffe000u;
+                for (u32 odd = 0; odd < 2; odd++)
+                    turn4((const f32 *)(const void *)v + odd * 4, 8, to + odd * 4, TILE);
+            } else {
+                u16 *const h = (u16 *)(void *)v;
+                f32 *const to = x->b[tile][block * 8];
+                turn_halves((const u16 *)p, h);
+                if (type == PTX_f16) from_f16(h, 2 * LANES, to);
+                else
+                    LANE_LOOP for (int l = 0; l < 2 * LANES; l++)
+                        to[l] = fp_float32((u32)h[l] << 16);
+            }
+        }
+    *bounds = of;
+}
+
+static inline void cut_read_b(const struct emu_group *g, const struct mma_desc *d, u32 w,
+                              struct cut_work *x, struct cut_bounds *bounds)
+{
+    if (d->a == PTX_f16) cut_read_b_of(g, d, PTX_f16, w, x, bounds);
+    else if (d->a == PTX_bf16) cut_read_b_of(g, d, PTX_bf16, w, x, bounds);
+    else cut_read_b_of(g, d, PTX_tf32, w, x, bounds);
+}
+
+static inline bool cut_read_b_exponents(const struct emu_group *g, const struct mma_desc *d, u32 w,
+                                        struct cut_work *x)
 {
     u32 buffer[2][LANES];
     cut_i16 bad = {0};
-    const bool words = d->a == PTX_tf32;
-    const u32 blocks = d->k / (words ? 4u : 8u);
+    const u32 blocks = d->k / (d->a == PTX_tf32 ? 4u : 8u);
     for (u32 tile = 0; tile < d->n / (u32)TILE; tile++) {
         _Alignas(64) i8 e[TILE][CUT_K];
-        _Alignas(64) u32 v[LANES];
         const u32 *p[2] = {take32(g, d->b_rows[tile * blocks], w, buffer[0]), NULL};
         if (blocks > 1) p[1] = take32(g, d->b_rows[tile * blocks + 1], w, buffer[1]);
         for (u32 i = 0; i < TILE; i += CUT_GROUP)
             *(cut_i8 *)e[i] = cut_bytes(p[0] + i * 4, p[1] ? p[1] + i * 4 : NULL, d->a, &bad);
         for (u32 odd = 0; odd < 2; odd++)
             turn4((const f32 *)(const void *)e[odd], 8, x->b_exponents[tile][0] + odd * 4, TILE);
-        for (u32 i = 0; i < blocks; i++)
-            if (words) {
-                LANE_LOOP for (int l = 0; l < LANES; l++) v[l] = p[i][l] & 0xffffe000u;
-                for (u32 odd = 0; odd < 2; odd++)
-                    turn4((const f32 *)(const void *)v + odd * 4, 8, x->b[tile][i * 4] + odd * 4,
-                          TILE);
-            } else {
-                u16 *const h = (u16 *)(void *)v;
-                f32 *const to = x->b[tile][i * 8];
-                turn_halves((const u16 *)p[i], h);
-                if (d->a == PTX_f16) from_f16(h, 2 * LANES, to);
-                else
-                    LANE_LOOP for (int l = 0; l < 2 * LANES; l++)
-                        to[l] = fp_float32((u32)h[l] << 16);
-            }
     }
-    return !cut_is_bad(bad);
+    return !cut_any(bad);
 }
 
 /* C's registers of all lanes: of 8 rows and the even, or the odd columns of a tile. */
@@ -400,26 +506,7 @@ static inline bool cut_columns(struct cut_work *x, const struct mma_desc *d)
     if (d->k == 16) cut_rows(x, d, 16, &bad);
     else if (d->k == 8) cut_rows(x, d, 8, &bad);
     else cut_rows(x, d, 4, &bad);
-    return !cut_is_bad(bad);
-}
-
-/* D = A B + C of warp w. false, and nothing is written: an element is out of range, or A is sparse. D is f32; A and B are of
- * f16, bf16 or tf32; C may be f16. */
-static inline bool cut_products(struct emu_group *g, const struct mma_desc *d, u32 w)
-{
-    struct cut_work x[2];
-    const u32 strips = d->m == 32 ? 2 : 1, registers = d->k / (d->a == PTX_tf32 ? 4u : 8u) * 2,
-              count = d->n / (u32)TILE * (d->m == 8 ? 2 : 4);
-    if (d->sparse) return false;
-    for (u32 s = 0; s < strips; s++) {
-        if (!cut_read_a(g, d, w, s * registers, &x[s]) || !cut_read_b(g, d, w, &x[s])) return false;
-        cut_read_c(g, d, w, s * count, &x[s]);
-        if (!cut_columns(&x[s], d)) return false;
-    }
-    for (u32 s = 0; s < strips; s++)
-        for (u32 i = 0; i < count; i++)
-            give32(g, d->d_rows[s * count + i], w, (const u32 *)(const void *)x[s].d[i]);
-    return true;
+    return !cut_any(bad);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* emu/ops/matrix_lanes.h: elements of matrices in the lanes of a warp: registers of all lanes, conversions, transposition.
- * For simd_matrix.c and matrix_cut.h. */
+ * For simd_matrix.c, matrix_cut.h and matrix_chain.h. */
 #ifndef HEDDLE_EMU_OPS_MATRIX_LANES_H
 #define HEDDLE_EMU_OPS_MATRIX_LANES_H
 
@@ -56,10 +56,14 @@ static inline void give64(struct emu_group *g, u32 row, u32 w, const u64 *v)
 /* A loop of its own for each step, so that they become vector code. */
 #define CONVERT(n, OUT, IN) LANE_LOOP for (int i = 0; i < (n); i++) OUT = (IN);
 
-/* f16, of which there are a multiple of 8, some NaN for NaN. */
+/* f16, of which there are a multiple of 16, some NaN for NaN. */
 static inline void from_f16(const u16 *restrict h, int n, f32 *restrict f)
 {
-#if defined __F16C__
+#if defined __AVX512F__
+    for (int i = 0; i < n; i += 16)
+        _mm512_storeu_ps(
+            f + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)(h + i))));
+#elif defined __F16C__
     for (int i = 0; i < n; i += 8)
         _mm256_storeu_ps(f + i,
                          _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(h + i))));

@@ -11,7 +11,7 @@
 #include "emu/ops/lane.h"
 
 #include "emu/ops/fp.h"
-#include "emu/ops/matrix_cut.h"
+#include "emu/ops/matrix_chain.h"
 #include "emu/ops/matrix_lanes.h"
 #include "emu/ops/matrixops.h"
 #include "ptx/ptx.h"

@@ -282,8 +282,11 @@ struct product { /* of one warp */
         FINITE,
         FINITE_AND_FAR,
         ZEROS_AND_GREAT, /* often without a product beside a small C */
-    } range;             /* of f16, bf16, tf32 and f32 */
-    int round;           /* of f64: FE_.. */
+        ONE_SIGN,        /* of all products, and each C near 8 to 1000 times the greatest of them */
+        FEW_BITS, /* 8 bits of a significand, or one more; C a multiple, up to 2^22, or not quite */
+    } range;      /* of f16, bf16, tf32 and f32 */
+    int draw;     /* which of several matrices of a range */
+    int round;    /* of f64: FE_.. */
     uint64_t am[32][256], bm[256][32], cm[32][32];
     int at[32][256], kept; /* sparse: which k the kept elements of A are at; 0: dense */
 };
@@ -424,8 +427,75 @@ static inline uint64_t ranged_c(const struct product *x, uint64_t *seed)
                                        << 23; /* some greater than all products */
 }
 
+/* n * 2^scale as f16, bf16 or tf32 with a sign. It is a number that the type has, and not subnormal. */
+static inline uint64_t encode(enum type t, bool negative, unsigned n, int scale)
+{
+    const int f = types[t].fraction, sign = types[t].exponent + f;
+    if (!n) return (uint64_t)negative << sign;
+    const int e = 31 - __builtin_clz(n);
+    const uint64_t v = (uint64_t)negative << sign | (uint64_t)(e + scale + types[t].bias) << f |
+                       (((uint64_t)n << f >> e) & ((1u << f) - 1));
+    return t == TF32 ? v << 13 : v;
+}
+
+static inline uint64_t bits_of(double x)
+{
+    const float f = (float)x;
+    uint32_t b;
+    memcpy(&b, &f, sizeof b);
+    return b;
+}
+
+/* ONE_SIGN: of A and of B; the greatest exponents are 2^0, and half of the significands as great as they can be. C is between
+ * 2^3 and 2^10, its exponent less than 2 from the least. FEW_BITS as it says. */
+static inline uint64_t factor(const struct product *x, bool negative, int scale, uint64_t *seed)
+{
+    const uint64_t r = rng_next(seed);
+    const unsigned all = (2u << types[x->a].fraction) - 1;
+    if (x->range == ONE_SIGN && x->draw % 4 == 0) /* the greatest sums */
+        return encode(x->a, negative, all - (unsigned)(r >> 8 & 15), scale - types[x->a].fraction);
+    if (r % 8 == 0) return encode(x->a, negative, 0, 0);
+    if (x->range == ONE_SIGN) {
+        const unsigned n = r >> 8 & 1 ? all : (all / 2 + 1) | (r >> 16 & all);
+        return encode(x->a, negative, n,
+                      scale - types[x->a].fraction - (r >> 3 & 1 ? (int)(r >> 40) % 8 : 0));
+    }
+    const bool more = x->draw % 4 == 3 && r >> 40 & 1 && x->a != BF16;
+    return encode(x->a, r >> 48 & 1, more ? 0x101 | (r >> 8 & 0xfe) : r >> 8 & 0xff, scale - more);
+}
+
+static inline void fill_chains(struct product *x, uint64_t *seed)
+{
+    const uint64_t r = rng_next(seed);
+    const bool minus_a = r & 1, minus_b = r >> 1 & 1;
+    const int far = x->a == F16 ? 1 : 4, a = (int)(r >> 8 & 3) * far - 4,
+              b = (int)(r >> 16 & 3) * far - 4, least = 3 + (int)((r >> 24) % 8);
+    for (int i = 0; i < x->m; i++)
+        for (int j = 0; j < x->k; j++) x->am[i][j] = factor(x, minus_a, a, seed);
+    for (int i = 0; i < x->k; i++)
+        for (int j = 0; j < x->n; j++) x->bm[i][j] = factor(x, minus_b, b, seed);
+    for (int i = 0; i < x->m; i++)
+        for (int j = 0; j < x->n; j++) {
+            const uint64_t q = rng_next(seed);
+            const double sign = q & 1 ? -1 : 1, fraction = (double)(q >> 40) * 0x1p-24;
+            if (x->range == ONE_SIGN)
+                x->cm[i][j] = bits_of(sign * ldexp(1 + (q & 2 ? 0x1.fffffep-1 : fraction),
+                                                   a + b + least + (int)(q >> 8 & 1)));
+            else if (x->draw % 2)
+                x->cm[i][j] = bits_of(sign *
+                                      ldexp((double)((1 << 22) - 1 + (x->draw % 8 == 5)), a + b));
+            else
+                x->cm[i][j] = bits_of(
+                    sign * ldexp((double)(q >> 42) + (x->draw % 8 == 6 ? 0.5 : 0), a + b));
+        }
+}
+
 static inline void fill_product(struct product *x, uint64_t *seed)
 {
+    if (x->range >= ONE_SIGN) {
+        fill_chains(x, seed);
+        return;
+    }
     if (x->range) {
         for (int i = 0; i < x->m; i++)
             for (int j = 0; j < x->k; j++) x->am[i][j] = ranged(x, seed);

@@ -8,7 +8,7 @@ static struct product products[WARPS];
 static void check_mma(const char *version, const char *op, struct product like, int select_range)
 {
     uint64_t seed = (uint64_t)like.m * 1000 + (uint64_t)like.k * 100 + like.a * 10 + like.d +
-                    like.small;
+                    like.small + (uint64_t)like.draw * 7919;
     for (const char *p = op; *p; p++) seed = seed * 31 + (unsigned char)*p;
     struct frag a = {.type = like.a}, b = {.type = like.b}, c = {.type = like.c},
                 d = {.type = like.d}, e = {.regs = 1, .type = S32};
@@ -112,15 +112,15 @@ Test(emu_matrix, mma_f16_bf16_tf32)
     check_dense("", 16, 8, F32, TF32, TF32, F32, "");
 }
 
-/* Where products are computed with integers, and around where they are not. */
-Test(emu_matrix, mma_cut_of_finite_numbers)
+/* Products of all types that are cut, in a range. */
+static void check_cut(unsigned range, int draws)
 {
     static const struct {
         enum type type;
         int k;
     } cases[] = {{F16, 8}, {F16, 16}, {BF16, 8}, {BF16, 16}, {TF32, 4}, {TF32, 8}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int range = FULL_SUMS; range <= ZEROS_AND_GREAT; range++) {
+        for (int draw = 0; draw < draws; draw++) {
             char op[200];
             const char *name = types[cases[i].type].name;
             snprintf(op, sizeof op, "mma.sync.aligned.m16n8k%d.row.col.f32.%s.%s.f32", cases[i].k,
@@ -133,9 +133,23 @@ Test(emu_matrix, mma_cut_of_finite_numbers)
                                        .b = cases[i].type,
                                        .c = F32,
                                        .d = F32,
-                                       .range = (unsigned)range},
+                                       .range = range,
+                                       .draw = draw},
                       0);
         }
+}
+
+/* Where products are computed with integers, and around where they are not. */
+Test(emu_matrix, mma_cut_of_finite_numbers)
+{
+    for (unsigned range = FULL_SUMS; range <= ZEROS_AND_GREAT; range++) check_cut(range, 1);
+}
+
+/* Where they are computed by chains of multiply-adds, and around where they are not. */
+Test(emu_matrix, mma_cut_by_chains)
+{
+    check_cut(ONE_SIGN, 32);
+    check_cut(FEW_BITS, 16);
 }
 
 Test(emu_matrix, mma_f8)

@@ -152,6 +152,8 @@ struct wmma {
     const char *mma;   /* words between wmma.mma and the shape, and behind the types */
     const char *tail;
     bool old, dc_only; /* no .aligned; only D's and C's types are named */
+    unsigned range;    /* of struct product */
+    int draw;
 };
 
 struct memory {       /* of one matrix: lines with padding; sub-byte elements low first */
@@ -203,12 +205,14 @@ static void check_wmma(struct wmma f, bool small)
                          .c = f.c,
                          .d = f.d,
                          .small = small,
+                         .range = f.range,
+                         .draw = f.draw,
                          .saturate = strstr(f.tail, "satfinite") != NULL,
                          .round = FE_TONEAREST};
     x.op = strstr(f.mma, "xor") ? XOR : strstr(f.mma, "and") ? AND : MULTIPLY;
     x.round = strstr(f.tail, ".rz") || strstr(f.mma, ".rz") ? FE_TOWARDZERO : FE_TONEAREST;
     uint64_t seed = (uint64_t)f.m * 7 + (uint64_t)f.ab * 3 + (uint64_t)f.a_col +
-                    2 * (uint64_t)f.b_col + (uint64_t)f.pad;
+                    2 * (uint64_t)f.b_col + (uint64_t)f.pad + (uint64_t)f.draw * 7919;
     fill_product(&x, &seed);
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)rng_next(&seed);
     int top = 0, bits = types[f.ab].bits, pad = f.pad;
@@ -323,6 +327,30 @@ Test(emu_matrix, wmma_f16, .timeout = 300)
                          .dc_only = true};
         if (way % 4 == 1) f.version = "6.1", f.old = true;
         check_wmma(f, way % 2);
+    }
+}
+
+/* Several tiles of columns, and strips of rows: see mma_cut_by_chains. */
+Test(emu_matrix, wmma_cut_by_chains)
+{
+    for (int way = 0; way < 96; way++) {
+        struct wmma f = {.version = "6.3",
+                         .target = "sm_70",
+                         .m = wmma_shapes[way % 3].m,
+                         .n = wmma_shapes[way % 3].n,
+                         .k = 16,
+                         .ab = F16,
+                         .c = F32,
+                         .d = F32,
+                         .regs_a = 8,
+                         .regs_b = 8,
+                         .space = ".global",
+                         .mma = "",
+                         .tail = "",
+                         .dc_only = true,
+                         .range = way < 64 ? ONE_SIGN : FEW_BITS,
+                         .draw = way / 3};
+        check_wmma(f, false);
     }
 }
 
