@@ -95,7 +95,9 @@ void graph_memory_release(struct graph_memory *m);
 CUresult graph_memory_take(struct graph_memory *m);
 CUresult graph_memory_give(CUdeviceptr address); /* and of other memory, too */
 bool graph_memory_is(CUdeviceptr address);
-bool graph_memory_is_live(const struct graph_memory *m);
+/* Whether it is allocated when all is done that the program has asked for; an operation is asked for. */
+bool graph_memory_is_asked(const struct graph_memory *m);
+void graph_memory_ask(const struct work *w);
 
 CUresult event_record(CUevent e);
 

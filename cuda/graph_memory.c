@@ -12,7 +12,8 @@ struct graph_memory {
     CUdeviceptr address;
     size_t size;
     unsigned nodes;
-    bool live; /* allocated by a launch, and not freed since */
+    bool live;  /* allocated by a launch, and not freed since */
+    bool asked; /* likewise, when all is done that the program has asked for */
 };
 
 static void set(struct graph_memory_count *c, uint64_t now)
@@ -78,9 +79,24 @@ bool graph_memory_is(CUdeviceptr address)
     return find(address) != NULL;
 }
 
-bool graph_memory_is_live(const struct graph_memory *m)
+bool graph_memory_is_asked(const struct graph_memory *m)
 {
-    return m->live;
+    return m->asked;
+}
+
+/* In the order of edges: memory that a graph allocates and frees is free behind it. */
+void graph_memory_ask(const struct work *w)
+{
+    struct graph_memory *m = w->type == CU_GRAPH_NODE_TYPE_MEM_FREE ? find(w->free) : NULL;
+    if (m) m->asked = false;
+    if (w->type != CU_GRAPH_NODE_TYPE_GRAPH) return;
+    const struct CUgraph_st *g = w->graph;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->nodes[i]->work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            g->nodes[i]->work.alloc.memory->asked = true;
+    for (size_t i = 0; i < g->count; i++)
+        if (g->nodes[i]->work.type != CU_GRAPH_NODE_TYPE_MEM_ALLOC)
+            graph_memory_ask(&g->nodes[i]->work);
 }
 
 CUresult graph_memory_give(CUdeviceptr address)

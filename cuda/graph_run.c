@@ -214,16 +214,15 @@ CUresult cuGraphExecDestroy(CUgraphExec exec)
     return driver_end(CUDA_SUCCESS);
 }
 
-/* Memory that a launch before left allocated: freed by this one if it is to be. */
-static CUresult take_back(const struct CUgraphExec_st *x)
+/* Memory that a launch before leaves allocated stays so where it is to be freed and allocated again by this one; else the
+ * launch is wrong. */
+static CUresult check_memory(const struct CUgraphExec_st *x)
 {
+    if (x->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) return CUDA_SUCCESS;
     for (size_t i = 0; i < x->graph->count; i++) {
         const struct work *w = &x->graph->nodes[i]->work;
-        if (w->type != CU_GRAPH_NODE_TYPE_MEM_ALLOC || !graph_memory_is_live(w->alloc.memory))
-            continue;
-        if (!(x->flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH))
+        if (w->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC && graph_memory_is_asked(w->alloc.memory))
             return CUDA_ERROR_INVALID_VALUE;
-        (void)graph_memory_give(w->alloc.params.dptr);
     }
     return CUDA_SUCCESS;
 }
@@ -242,7 +241,7 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
     CUresult r = begin_exec_on(exec, stream, &c);
     struct CUstream_st *s = r == CUDA_SUCCESS ? stream_of(c, stream) : NULL;
     if (r == CUDA_SUCCESS && !s) r = CUDA_ERROR_INVALID_HANDLE;
-    if (r == CUDA_SUCCESS && !s->capture) r = take_back(exec);
+    if (r == CUDA_SUCCESS && !s->capture) r = check_memory(exec);
     if (r != CUDA_SUCCESS) return driver_end(r);
     w.context = c;
     w.launched = !s->capture; /* of a capture it becomes a child */

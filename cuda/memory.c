@@ -296,6 +296,8 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     if (r == CUDA_SUCCESS) r = capture_unsafe();
     if (r == CUDA_SUCCESS) r = queue_wait_context(c);
     if (r == CUDA_SUCCESS)
+        graph_memory_ask(&(struct work){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = address});
+    if (r == CUDA_SUCCESS)
         r = graph_memory_is(address) ? graph_memory_give(address)
                                      : memory_free(address, CALL_MEM_FREE);
     return driver_end(r);

@@ -379,6 +379,7 @@ static struct operation *enqueue(struct CUstream_st *s, struct work *w)
         waits_of_graph(o, w->graph);
         records_of_graph(o, w->graph);
     }
+    graph_memory_ask(&o->work);
     o->stamp = unordered_submit(s, o->awaited ? o->awaited->stamp : NULL);
     for (size_t i = 0; i < o->node_wait_count; i++) /* its nodes before those that wait, too */
         if (o->node_waits[i].operation)

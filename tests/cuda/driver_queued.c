@@ -307,6 +307,32 @@ Test(driver_queued, a_node_waits_for_what_was_recorded_before_its_launch, .init 
     cr_expect(value_at(cell) == 4 && value_at(cell + 4) == 1);
 }
 
+/* What counts is the order in which the program asks, not what has been done of it by then. */
+Test(driver_queued, memory_of_graphs_is_allocated_in_the_order_of_calls, .init = start,
+     .fini = driver_reset, .timeout = 60)
+{
+    CUgraph g;
+    CUgraphNode n;
+    CUgraphExec x;
+    CUDA_MEM_ALLOC_NODE_PARAMS p = {.poolProps = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}},
+                                    .bytesize = 64};
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddMemAllocNode(&n, g, NULL, 0, &p));
+    OK(cuGraphInstantiate(&x, g, 0));
+    OK(cuGraphLaunch(x, s));
+    OK(cuStreamSynchronize(s));
+    hold(s);
+    OK(cuMemFreeAsync(p.dptr, s));
+    IS(cuGraphLaunch(x, s), CUDA_SUCCESS);             /* it is free by then */
+    IS(cuGraphLaunch(x, s), CUDA_ERROR_INVALID_VALUE); /* and that one's is not */
+    let_go();
+    OK(cuStreamSynchronize(s));
+    IS(cuMemFreeAsync(p.dptr, s), CUDA_SUCCESS);
+    OK(cuStreamSynchronize(s));
+    IS(cuGraphLaunch(x, s), CUDA_SUCCESS);
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
