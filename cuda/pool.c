@@ -122,19 +122,30 @@ static CUresult begin_alloc(struct CUctx_st **c, const CUdeviceptr *address, CUs
     return r == CUDA_SUCCESS && !address ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
+/* Of a capture it becomes a node, and the memory is the graph's. */
+static CUresult allocate(struct CUctx_st *c, CUstream stream, struct CUmemPoolHandle_st *p,
+                         size_t size, enum numbered_call call, CUdeviceptr *address)
+{
+    struct work w;
+    struct CUstream_st *s = stream_of(c, stream);
+    CUresult r = capture_use(s, false);
+    if (r != CUDA_SUCCESS) return r;
+    if (!s->capture) return take(c, p, size, call, address);
+    if (p->place != POOL_DEVICE) {
+        capture_invalidate(s->capture);
+        return heddle_absent(
+            "cuMemAllocFromPoolAsync in a capture, of a pool that is not the device's");
+    }
+    r = graph_memory_work(&w, c, size, address);
+    return r == CUDA_SUCCESS ? capture_add(s, &w) : r;
+}
+
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
 {
     struct CUctx_st *c;
-    struct work w;
     CUresult r = begin_alloc(&c, address, stream);
-    struct CUstream_st *s = r == CUDA_SUCCESS ? stream_of(c, stream) : NULL;
-    if (r == CUDA_SUCCESS) r = capture_use(s, false);
-    if (r == CUDA_SUCCESS && s->capture) {
-        r = graph_memory_work(&w, c, size, address);
-        return driver_end(r == CUDA_SUCCESS ? capture_add(s, &w) : r);
-    }
     if (r == CUDA_SUCCESS)
-        r = take(c, current_pool(POOL_DEVICE), size, CALL_MEM_ALLOC_ASYNC, address);
+        r = allocate(c, stream, current_pool(POOL_DEVICE), size, CALL_MEM_ALLOC_ASYNC, address);
     return driver_end(r);
 }
 
@@ -144,7 +155,7 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t size, CUmemoryPool
     struct CUctx_st *c;
     CUresult r = begin_alloc(&c, address, stream);
     if (r == CUDA_SUCCESS && !object_check(pool, OBJECT_POOL)) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS) r = take(c, pool, size, CALL_MEM_ALLOC_FROM_POOL, address);
+    if (r == CUDA_SUCCESS) r = allocate(c, stream, pool, size, CALL_MEM_ALLOC_FROM_POOL, address);
     return driver_end(r);
 }
 

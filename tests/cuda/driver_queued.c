@@ -333,6 +333,33 @@ Test(driver_queued, memory_of_graphs_is_allocated_in_the_order_of_calls, .init =
     IS(cuGraphLaunch(x, s), CUDA_SUCCESS);
 }
 
+/* "During stream capture, this function results in the creation of an allocation node." */
+Test(driver_queued, allocations_of_a_pool_are_captured, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    CUgraph g;
+    CUgraphExec x;
+    CUmemoryPool pool;
+    CUdeviceptr p;
+    size_t count = 0;
+    OK(cuDeviceGetDefaultMemPool(&pool, 0));
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuMemAllocFromPoolAsync(&p, 64, pool, s));
+    OK(cuMemsetD32Async(p, 6, 1, s));
+    OK(cuMemcpyDtoDAsync(cell, p, 4, s));
+    OK(cuMemFreeAsync(p, s));
+    OK(cuStreamEndCapture(s, &g));
+    OK(cuGraphGetNodes(g, NULL, &count));
+    cr_expect_eq(count, 4);
+    OK(cuGraphInstantiate(&x, g, 0));
+    for (int i = 0; i < 2; i++) {
+        OK(cuMemsetD32(cell, 0, 1));
+        OK(cuGraphLaunch(x, s));
+        OK(cuStreamSynchronize(s));
+        cr_expect_eq(value_at(cell), 6);
+    }
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
