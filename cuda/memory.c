@@ -85,6 +85,14 @@ static void take_out(struct allocation *a)
     memmove(a, a + 1, (--driver.memory.count - i) * sizeof *a);
 }
 
+/* Its address; 0: there is no room. */
+static uint64_t place(const struct allocation *a, const char *name)
+{
+    if (a->kind == ALLOCATION_DEVICE) return emu_alloc(driver.emu, a->size, name);
+    return a->host ? emu_adopt(driver.emu, a->host, a->size, name)
+                   : emu_alloc_shared(driver.emu, a->size, name);
+}
+
 CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t size, void *host,
                         enum numbered_call call, struct allocation **out)
 {
@@ -95,9 +103,11 @@ CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t si
         capture_unsafe() != CUDA_SUCCESS)
         return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     queue_settle();
-    if (kind == ALLOCATION_DEVICE) a.address = emu_alloc(driver.emu, size, name.text);
-    else if (host) a.address = emu_adopt(driver.emu, host, size, name.text);
-    else a.address = emu_alloc_shared(driver.emu, size, name.text);
+    a.address = place(&a, name.text);
+    if (!a.address && driver.queues.busy_count) { /* some may be freed in the queues */
+        queue_do_all();
+        a.address = place(&a, name.text);
+    }
     if (!a.address) return CUDA_ERROR_OUT_OF_MEMORY;
     if (kind != ALLOCATION_DEVICE) a.host = emu_bytes(driver.emu, a.address, size);
     if (kind == ALLOCATION_MANAGED && (uintptr_t)a.host != a.address) {

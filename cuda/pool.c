@@ -104,6 +104,7 @@ static CUresult take(struct CUctx_st *c, struct CUmemPoolHandle_st *p, size_t si
                                                  [POOL_HOST] = ALLOCATION_PINNED,
                                                  [POOL_MANAGED] = ALLOCATION_MANAGED};
     struct allocation *a;
+    if (size > p->most - p->used) queue_do_all(); /* some of it may be freed there */
     if (size > p->most - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult r = allocation_new(c, kinds[p->place], size, NULL, call, &a);
     if (r != CUDA_SUCCESS) return r;

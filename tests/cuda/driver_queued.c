@@ -507,3 +507,39 @@ Test(driver_queued, a_node_that_waits_orders_what_it_waits_for, .init = start_ch
     OK(cuMemsetD32Async(cell, 1, 1, t));
     cr_expect_eq(races, 1, "what comes later is not ordered");
 }
+
+/* ---- random ------------------------------------------------------------------------------------------------ */
+
+static void start_random(void)
+{
+    setenv("HEDDLE_ORDER", "random", 1);
+    setenv("HEDDLE_MEMORY", "64M", 1);
+    cuda_device_configure(NULL);
+    cuda_device_watch(&(struct cuda_watch){.quiet = true});
+    OK(cuInit(0));
+    OK(cuCtxCreate(&driver_context, NULL, 0, 0));
+    OK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+}
+static void stop_random(void)
+{
+    cuda_device_configure(NULL);
+}
+
+/* What the stream has freed is there for what it allocates later. */
+Test(driver_queued, memory_that_a_stream_frees_can_be_allocated_again, .init = start_random,
+     .fini = stop_random, .timeout = 60)
+{
+    CUmemoryPool pool;
+    CUdeviceptr p;
+    const CUmemPoolProps props = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                  .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                                  .maxSize = 4 << 20};
+    OK(cuMemPoolCreate(&pool, &props));
+    for (int i = 0; i < 16; i++) {
+        IS(cuMemAllocAsync(&p, 16 << 20, s), CUDA_SUCCESS);
+        IS(cuMemFreeAsync(p, s), CUDA_SUCCESS);
+        IS(cuMemAllocFromPoolAsync(&p, 4 << 20, pool, s), CUDA_SUCCESS);
+        IS(cuMemFreeAsync(p, s), CUDA_SUCCESS);
+    }
+    IS(cuMemAlloc(&p, 48 << 20), CUDA_SUCCESS);
+}
