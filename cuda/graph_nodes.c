@@ -141,10 +141,12 @@ static CUresult replace(struct CUctx_st *c, struct CUgraphNode_st *n, CUgraphNod
         return CUDA_ERROR_NOT_SUPPORTED;
     const CUresult r = make(&w, c, n->graph, p);
     if (r != CUDA_SUCCESS) return r;
-    if (p->type == CU_GRAPH_NODE_TYPE_KERNEL)
+    if (p->type == CU_GRAPH_NODE_TYPE_KERNEL) {
+        w.kernel.cooperative = n->work.kernel.cooperative;
         for (unsigned i = 0; i < n->work.kernel.attr_count; i++)
             work_kernel_set_attribute(&w, n->work.kernel.attrs[i].id,
                                       &n->work.kernel.attrs[i].value);
+    }
     struct work before = n->work; /* its end may call functions of the host */
     n->work = w;
     work_end(&before);

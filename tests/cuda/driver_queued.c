@@ -360,6 +360,25 @@ Test(driver_queued, allocations_of_a_pool_are_captured, .init = start, .fini = d
     }
 }
 
+/* Parameters are set, attributes stay. */
+Test(driver_queued, a_cooperative_node_stays_cooperative, .init = start, .fini = driver_reset)
+{
+    CUgraph g;
+    CUgraphNode n;
+    size_t count = 1;
+    CUDA_KERNEL_NODE_PARAMS p;
+    CUlaunchAttributeValue v;
+    OK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    OK(cuLaunchCooperativeKernel(driver_kernel("scaled"), 1, 1, 1, 1, 1, 1, 0, s,
+                                 (void *[]){&cell}));
+    OK(cuStreamEndCapture(s, &g));
+    OK(cuGraphGetNodes(g, &n, &count));
+    OK(cuGraphKernelNodeGetParams(n, &p));
+    OK(cuGraphKernelNodeSetParams(n, &p));
+    OK(cuGraphKernelNodeGetAttribute(n, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &v));
+    cr_expect_eq(v.cooperative, 1);
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
