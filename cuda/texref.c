@@ -125,8 +125,8 @@ void reference_bind_all(void)
 static CUresult begin_set(void *reference, bool surface)
 {
     struct CUctx_st *c;
-    struct CUtexref_st *t = object_check(reference, OBJECT_REFERENCE);
     CUresult r = driver_begin(&c);
+    struct CUtexref_st *t = object_check(reference, OBJECT_REFERENCE);
     if (r != CUDA_SUCCESS) return r;
     if (!t || t->surface != surface) return CUDA_ERROR_INVALID_VALUE;
     queue_do_all();
