@@ -209,6 +209,32 @@ struct CUgraphNode_st *graph_copy_of(const struct CUgraph_st *g, const struct CU
     return from < g->count && g->nodes[from]->original == node->id ? g->nodes[from] : NULL;
 }
 
+/* What the one is a copy of is what the other is. */
+static void copy_originals(struct CUgraph_st *to, const struct CUgraph_st *g)
+{
+    to->original = g->original;
+    for (size_t i = 0; i < g->count; i++) {
+        const struct work *w = &g->nodes[i]->work, *t = &to->nodes[i]->work;
+        to->nodes[i]->original = g->nodes[i]->original;
+        if (w->type == CU_GRAPH_NODE_TYPE_GRAPH) copy_originals(t->graph, w->graph);
+        if (w->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
+            for (unsigned k = 0; k < w->conditional.params.size; k++)
+                copy_originals(t->conditional.params.phGraph_out[k],
+                               w->conditional.params.phGraph_out[k]);
+    }
+}
+
+void graph_detach(struct CUgraphExec_st *x)
+{
+    struct CUgraph_st *before = x->graph;
+    if (!before->users) return;
+    x->graph = graph_copy(before);
+    copy_originals(x->graph, before);
+    x->graph->last = before->last; /* its launches still come one after another */
+    before->last = NULL;
+    graph_drop(before);
+}
+
 /* While it runs it stays. */
 void graph_drop(struct CUgraph_st *g)
 {

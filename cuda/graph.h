@@ -62,6 +62,8 @@ struct CUgraphExec_st {
 
 struct CUgraph_st *graph_new(struct CUctx_st *c);
 struct CUgraph_st *graph_copy(const struct CUgraph_st *g);
+/* Before an executable's graph changes: launches of it that are not done keep theirs, and it gets a copy. */
+void graph_detach(struct CUgraphExec_st *x);
 void graph_drop(struct CUgraph_st *g);   /* NULL is allowed */
 void graph_drop_all(struct CUctx_st *c); /* graphs, executables and user objects of a context */
 CUresult graph_check(CUgraph g);

@@ -176,14 +176,14 @@ static struct CUgraphNode_st *find_copy(const struct CUgraph_st *g, const struct
     return found;
 }
 
-/* What has been launched is done before anything of it changes. */
+/* What has been launched stays as it is. */
 static CUresult begin_exec(CUgraphExec exec, CUgraphNode node, struct CUctx_st **c,
                            struct CUgraphNode_st **copy)
 {
     CUresult r = driver_begin(c);
     if (r == CUDA_SUCCESS && (!object_check(exec, OBJECT_EXEC) || !object_check(node, OBJECT_NODE)))
         r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && exec->graph->users) r = queue_wait_context(NULL);
+    if (r == CUDA_SUCCESS) graph_detach(exec);
     if (r == CUDA_SUCCESS && !(*copy = find_copy(exec->graph, node))) r = CUDA_ERROR_INVALID_VALUE;
     return r;
 }

@@ -340,13 +340,13 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdate
     CUresult r = begin_exec(exec, &c);
     if (r == CUDA_SUCCESS) r = graph_check(graph);
     if (r == CUDA_SUCCESS && !info) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && exec->graph->users) r = queue_wait_context(NULL);
     if (r != CUDA_SUCCESS) return driver_end(r);
     *info = (CUgraphExecUpdateResultInfo){0};
     info->result = graph_is_ordered(graph) ? compare(exec->graph, graph, info)
                                            : CU_GRAPH_EXEC_UPDATE_ERROR;
     if (info->result != CU_GRAPH_EXEC_UPDATE_SUCCESS)
         return driver_end(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+    graph_detach(exec);
     update(exec->graph, graph);
     return driver_end(CUDA_SUCCESS);
 }

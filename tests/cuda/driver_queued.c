@@ -360,6 +360,39 @@ Test(driver_queued, allocations_of_a_pool_are_captured, .init = start, .fini = d
     }
 }
 
+/* "Already enqueued or running launches of hGraphExec are not affected by this call." Nor are they waited for. */
+Test(driver_queued, launches_keep_what_they_were_asked_for, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    CUgraph g, changed;
+    CUgraphNode n;
+    CUgraphExec x;
+    CUgraphExecUpdateResultInfo info;
+    OK(cuGraphCreate(&g, 0));
+    n = add_fill(g, NULL, cell, 1);
+    OK(cuGraphInstantiate(&x, g, 0));
+    OK(cuGraphCreate(&changed, 0));
+    add_fill(changed, NULL, cell, 3);
+    hold(s);
+    OK(cuGraphLaunch(x, s));
+    OK(cuMemcpyDtoDAsync(cell + 4, cell, 4, s));
+    const CUDA_MEMSET_NODE_PARAMS p = {
+        .dst = cell, .value = 2, .elementSize = 4, .width = 1, .height = 1};
+    OK(cuGraphExecMemsetNodeSetParams(x, n, &p, driver_context));
+    OK(cuGraphLaunch(x, s));
+    OK(cuMemcpyDtoDAsync(cell + 8, cell, 4, s));
+    OK(cuGraphExecUpdate(x, changed, &info));
+    OK(cuGraphLaunch(x, s));
+    OK(cuMemcpyDtoDAsync(cell + 12, cell, 4, s));
+    OK(cuGraphNodeSetEnabled(x, n, 0));
+    OK(cuMemsetD32Async(cell, 9, 1, s));
+    OK(cuGraphLaunch(x, s));
+    let_go();
+    OK(cuStreamSynchronize(s));
+    cr_expect(value_at(cell + 4) == 1 && value_at(cell + 8) == 2 && value_at(cell + 12) == 3 &&
+              value_at(cell) == 9);
+}
+
 /* Parameters are set, attributes stay. */
 Test(driver_queued, a_cooperative_node_stays_cooperative, .init = start, .fini = driver_reset)
 {
