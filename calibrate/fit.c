@@ -20,6 +20,7 @@ struct problem {
     size_t count;
     const struct row **row;  /* those that are fitted */
     double *weight, *robust; /* of its squared error */
+    size_t *of_application;  /* rows of each */
 };
 
 static void weights_of(const double *logarithm, double w[WEIGHTS])
@@ -101,7 +102,7 @@ static void fit_problem(struct problem *p, double *w, int rounds, double known[W
 }
 
 /* The rows but for one application's (`left` = application_count: all), and what each counts for. */
-static void choose(struct problem *p, size_t left, const size_t *of_application)
+static void choose(struct problem *p, size_t left)
 {
     double sum = 0;
     p->count = 0;
@@ -109,7 +110,7 @@ static void choose(struct problem *p, size_t left, const size_t *of_application)
         const struct row *row = &p->rows->list[i];
         if (row->application == left) continue;
         p->row[p->count] = row;
-        p->weight[p->count++] = 1 / sqrt((double)of_application[row->application]);
+        p->weight[p->count++] = 1 / sqrt((double)p->of_application[row->application]);
     }
     for (size_t i = 0; i < p->count; i++) sum += p->weight[i];
     for (size_t i = 0; i < p->count; i++) p->weight[i] *= (double)p->count / sum;
@@ -124,30 +125,51 @@ static void estimate(const struct rows *rows, const double *w, size_t applicatio
             out[i] = counter_model_cycles(rows->gpu, &rows->list[i].counters, weights, NULL);
 }
 
-void fit_rows(const struct rows *rows, struct fit *f)
+static struct problem problem_of(const struct rows *rows)
 {
     struct arena *a = rows->arena;
-    const size_t n = rows->count, applications = rows->application_count;
-    struct problem p = {.rows = rows,
-                        .row = arena_array(a, const struct row *, n),
-                        .weight = arena_array(a, double, n),
-                        .robust = arena_array(a, double, n)};
-    size_t *of_application = arena_array(a, size_t, applications);
-    double all[WEIGHTS], one[WEIGHTS];
-    gsl_set_error_handler_off();
+    const size_t n = rows->count;
+    size_t *of_application = arena_array(a, size_t, rows->application_count);
     for (size_t i = 0; i < n; i++) of_application[rows->list[i].application]++;
-    *f = (struct fit){.inside = arena_array(a, double, n), .outside = arena_array(a, double, n)};
+    return (struct problem){.rows = rows,
+                            .row = arena_array(a, const struct row *, n),
+                            .weight = arena_array(a, double, n),
+                            .robust = arena_array(a, double, n),
+                            .of_application = of_application};
+}
+
+/* To all rows; `all`: the logarithms of the weights. */
+static void fit_all(struct problem *p, struct fit *f, double all[WEIGHTS])
+{
+    const struct rows *rows = p->rows;
+    gsl_set_error_handler_off();
+    *f = (struct fit){.inside = arena_array(rows->arena, double, rows->count)};
     for (int i = 0; i < WEIGHTS; i++) all[i] = log(weight_infos[i].before);
-    choose(&p, applications, of_application);
-    fit_problem(&p, all, REWEIGHTINGS, f->known);
+    choose(p, rows->application_count);
+    fit_problem(p, all, REWEIGHTINGS, f->known);
     for (int i = 0; i < WEIGHTS; i++) {
         f->weights[i] = exp(all[i]);
         if (f->known[i] < least_known) f->undetermined |= 1u << i;
     }
-    estimate(rows, all, applications, f->inside);
-    for (size_t left = 0; left < applications; left++) {
+    estimate(rows, all, rows->application_count, f->inside);
+}
+
+void fit_weights(const struct rows *rows, struct fit *f)
+{
+    struct problem p = problem_of(rows);
+    double all[WEIGHTS];
+    fit_all(&p, f, all);
+}
+
+void fit_rows(const struct rows *rows, struct fit *f)
+{
+    struct problem p = problem_of(rows);
+    double all[WEIGHTS], one[WEIGHTS];
+    fit_all(&p, f, all);
+    f->outside = arena_array(rows->arena, double, rows->count);
+    for (size_t left = 0; left < rows->application_count; left++) {
         memcpy(one, all, sizeof one);
-        choose(&p, left, of_application);
+        choose(&p, left);
         fit_problem(&p, one, REWEIGHTINGS / 3, NULL);
         estimate(rows, one, left, f->outside);
     }

@@ -18,9 +18,11 @@ struct fit {
     double known[WEIGHTS]; /* how much data say of each: 0 nothing, 1 all */
     unsigned undetermined; /* a bit for each weight that is known too little */
     double *inside,
-        *outside; /* by row: estimated by all rows; without its application's. In the arena */
+        *outside; /* by row: estimated by all rows; without its application's. In the rows' arena */
 };
 
+/* To all rows; leaves `outside` NULL, which is most of the work. */
+void fit_weights(const struct rows *rows, struct fit *f);
 /* Rows of at least two applications. */
 void fit_rows(const struct rows *rows, struct fit *f);
 
