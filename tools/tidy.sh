@@ -21,7 +21,7 @@ failed=0
 mpi=$(mpicc --showme:compile 2>/dev/null | sed 's/-I/-isystem /g')
 for file; do
     said=$(clang-tidy --quiet --warnings-as-errors='*' "$file" -- -std=c11 -I. -Iinclude \
-        -DHEDDLE_VERSION='""' $mpi -Xclang -analyzer-config -Xclang max-nodes="${NODES:-10000}" 2>&1) && continue
+        -Wreserved-identifier -DHEDDLE_VERSION='""' $mpi -Xclang -analyzer-config -Xclang max-nodes="${NODES:-10000}" 2>&1) && continue
     failed=1
     printf 'clang-tidy does not pass %s:\n%s\n' "$file" "$said" |
         grep -vE '^[0-9]+ (warnings?|errors?)( and [0-9]+ errors?)? (generated|treated as errors?)\.?$'

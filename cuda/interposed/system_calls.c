@@ -28,7 +28,7 @@ __attribute__((constructor)) static void leave_environment(void)
 }
 
 /* What libc exports for programs that are compiled with _FORTIFY_SOURCE; no header declares all of them. */
-// NOLINTBEGIN(bugprone-reserved-identifier): libc's names
+// NOLINTBEGIN(clang-diagnostic-reserved-identifier): libc's names
 ssize_t __read_chk(int fd, void *buf, size_t nbytes, size_t buflen);
 ssize_t __pread_chk(int fd, void *buf, size_t nbytes, off_t offset, size_t buflen);
 ssize_t __pread64_chk(int fd, void *buf, size_t nbytes, off64_t offset, size_t buflen);
@@ -37,7 +37,7 @@ ssize_t __recvfrom_chk(int fd, void *buf, size_t n, size_t buflen, int flags, st
                        socklen_t *addr_len);
 size_t __fread_chk(void *ptr, size_t buflen, size_t size, size_t n, FILE *stream);
 size_t __fread_unlocked_chk(void *ptr, size_t buflen, size_t size, size_t n, FILE *stream);
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-identifier)
 
 /* The functions of libc. A program may write in a constructor that runs before this one, so it is also done at need. */
 static void *next(void **cached, const char *name)

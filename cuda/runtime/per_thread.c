@@ -19,7 +19,7 @@
     }
 
 #pragma GCC visibility push(default)
-// NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters
+// NOLINTBEGIN(bugprone-macro-parentheses,clang-diagnostic-reserved-identifier): lists of parameters
 ASYNCHRONOUS(__cudaLaunchKernel,
              (cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t shared,
               cudaStream_t s),
@@ -196,5 +196,5 @@ SYNCHRONOUS(cudaMemcpyFromArray,
             cudaMemcpyFromArrayAsync(to, from, x, y, size, kind, CU_STREAM_PER_THREAD))
 SYNCHRONOUS(cudaMemset3D, (struct cudaPitchedPtr memory, int value, struct cudaExtent extent),
             cudaMemset3DAsync(memory, value, extent, CU_STREAM_PER_THREAD))
-// NOLINTEND(bugprone-macro-parentheses)
+// NOLINTEND(bugprone-macro-parentheses,clang-diagnostic-reserved-identifier)
 #pragma GCC visibility pop

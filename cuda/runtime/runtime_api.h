@@ -311,7 +311,7 @@ struct cudaLaunchParams { /* of one device of several */
 #pragma GCC visibility push(default)
 
 /* ---- what nvcc's host code calls ------------------------------------------------------------------- */
-// NOLINTBEGIN(bugprone-reserved-identifier): names of the interface
+// NOLINTBEGIN(clang-diagnostic-reserved-identifier): names of the interface
 
 void **__cudaRegisterFatBinary(void *wrapper);
 void __cudaRegisterFatBinaryEnd(void **handle);
@@ -335,7 +335,7 @@ void __cudaRegisterTexture(void **handle, const struct textureReference *host, c
 void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device,
                            const char *name, int dimensions, int external);
 #endif
-// NOLINTEND(bugprone-reserved-identifier)
+// NOLINTEND(clang-diagnostic-reserved-identifier)
 
 /* ---- errors, versions, the device -------------------------------------------------------------------- */
 
