@@ -14,8 +14,12 @@ CFLAGS.release := -O2 -g1 # functions and lines, for profilers; variables are in
 CFLAGS.debug   := -O0 -g
 # by clang: of the same objects the tests are linked and the fuzzers; what a sanitizer reports needs lines only
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
-CFLAGS.san     := -O1 -gline-tables-only $(SANITIZE) -DARENA_BLOCK=64 -DWITHOUT_AVX512
-CFLAGS.tsan    := -O1 -g -fsanitize=thread
+CFLAGS.san     := -O1 -gline-tables-only $(SANITIZE) -DARENA_BLOCK=64
+CFLAGS.tsan    := -O1 -g1 -fsanitize=thread
+# `make check` compares bits of clang's vector code with those of gcc's. In this mode clang compiles what computes results
+# and what is seen of a program's stack; the other objects are those of the release build by gcc.
+CFLAGS.bits    := $(CFLAGS.release)
+O := $(if $(filter bits,$(MODE)),build/gcc-release,$B)
 # gcc for x86-64 would begin structs of a hundred bytes with `rep stos`, which takes longer than what is done with them.
 INLINE := vector_loop:512:noalign,libcall:-1:noalign
 INLINE := $(addsuffix =$(INLINE),-mmemset-strategy -mmemcpy-strategy)
@@ -29,10 +33,16 @@ CUDA_LIBS := -llz4
 CLI_LIBS := -lsqlite3 -ljansson -lfyaml -lgsl -lgslcblas $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 
 # emu/*/simd_*.c are compiled for each host instruction set; the best one is chosen at run time.
+# Builds of `make check` have fewer: clang's AVX2 code is in the build with sanitizers, its AVX-512 code, where the host has that,
+# in the one for bits. ThreadSanitizer sees the same accesses in each.
 OPS := $(wildcard emu/*/simd_*.c)
 ISAS := portable
 ifeq ($(shell uname -m),x86_64)
-ISAS += avx2 $(if $(filter san,$(MODE)),,avx512) # with sanitizers vector code takes a third of the build
+ISAS.release := avx2 avx512
+ISAS.debug   := avx2 avx512
+ISAS.san     := avx2
+ISAS.bits    := $(if $(shell grep -wm1 avx512vl /proc/cpuinfo 2>/dev/null),avx512,avx2)
+ISAS += $(ISAS.$(MODE))
 endif
 ISA.avx2   := -mavx2 -mfma -mf16c -mbmi -mbmi2 -mlzcnt -mpopcnt
 ISA.avx512 := -march=x86-64-v4 -mprefer-vector-width=512
@@ -41,18 +51,25 @@ ifneq ($(findstring clang,$(CC)),)
 OPS_FLAGS += -Wno-pass-failed # it says where it makes no vector code
 endif
 OPS_FLAGS.release := -O3
+OPS_FLAGS.bits := -O3
 OPS_FLAGS.tsan := -O0
-LIB   := $(patsubst %.c,$B/%.o,$(filter-out $(OPS),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
-         $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS))) $B/emu/gpus.o
-CLI   := $(patsubst %.c,$B/%.o,$(wildcard cli/*.c)) $B/cli/page_text.o $B/cli/reproduce_text.o
-CALIBRATE := $(patsubst %.c,$B/%.o,$(wildcard calibrate/*.c))
+MAIN  := $(wildcard emu/*.c emu/*/*.c determinism/*.c determinism/*/*.c) # what computes results
+LIB   := $(patsubst %.c,$B/%.o,$(filter-out $(OPS),$(MAIN))) \
+         $(patsubst %.c,$O/%.o,$(filter-out $(MAIN),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
+         $(foreach isa,$(ISAS),$(patsubst %.c,$B/%.$(isa).o,$(OPS))) $O/emu/gpus.o
+ifeq ($(MODE) $(shell grep -wm1 -o avx2 /proc/cpuinfo 2>/dev/null),san avx2)
+UNSEEN := $(patsubst %.c,build/clang-bits/%.portable.o,$(OPS)) # not by sanitizers: see below
+LIB := $(filter-out $(OPS:%.c=$B/%.portable.o),$(LIB)) $(UNSEEN)
+endif
+CLI   := $(patsubst %.c,$O/%.o,$(filter-out cli/run_program.c,$(wildcard cli/*.c))) $B/cli/run_program.o \
+         $O/cli/page_text.o $O/cli/reproduce_text.o
+CALIBRATE := $(patsubst %.c,$O/%.o,$(wildcard calibrate/*.c))
 CUDA  := $(patsubst %.c,$B/%.o,$(wildcard cuda/*.c))
 RUNTIME := $(patsubst %.c,$B/%.o,$(wildcard cuda/runtime/*.c))
-SUITE := $(patsubst %.c,$B/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
+SUITE := $(patsubst %.c,$O/%.o,$(filter-out suites/main.c,$(wildcard suites/*.c)))
 TEST  := $(patsubst %.c,$B/%.o,$(wildcard $(foreach d,support oracles unit order race cuda cli estimate,tests/$d/*.c))) $(patsubst %,$B/tests/hardware/%.o,bits kernels)
-# Those whose results may depend on the compiler: what vector code computes, and what is seen of a program's stack. `make
-# check` links gcc's objects of them with what clang makes of everything else.
-COMPILER_TEST := $(filter $(addprefix $B/tests/,support/% oracles/% hardware/% unit/emu_% order/emu_% estimate/emu_counts.o unit/fp.o \
+# Those whose results may depend on the compiler: what vector code computes, and what is seen of a program's stack.
+BITS_TEST := $(filter $(addprefix $B/tests/,support/% oracles/% hardware/% unit/emu_% order/emu_% estimate/emu_counts.o unit/fp.o \
                  unit/property.o cuda/program.o),$(TEST))
 DIFF  := $(patsubst %.c,$B/%.o,$(wildcard tests/ptxas/*.c))
 BENCH := $(patsubst %.c,$B/%.o,$(wildcard tests/bench/*.c))
@@ -119,7 +136,7 @@ build/corpus/unpacked: tests/corpus/ptx.tar.gz
 	@rm -rf $(@D) && mkdir -p $(@D) && tar -xzf $< -C $(@D) && touch $@
 # The driver API as a library for C programs, and the workloads as such a program. It has a heap of its own (cuda/heap.h),
 # but where a sanitizer is to see what is allocated.
-HEAP := $(if $(filter release debug,$(MODE)),malloc calloc realloc aligned_alloc strdup free qsort mmap munmap)
+HEAP := $(if $(filter release debug bits,$(MODE)),malloc calloc realloc aligned_alloc strdup free qsort mmap munmap)
 $B/libcuda.so.1: $(CUDA) $B/cuda/interposed/system_calls.o $B/internal.a cuda/libcuda.map cuda/older.ld
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -shared -Wl,-z,nodelete -Wl,-soname,libcuda.so.1 -Wl,--version-script=cuda/libcuda.map -o $@ \
 	    $(CUDA) $B/cuda/interposed/system_calls.o cuda/older.ld $B/internal.a $(foreach f,$(HEAP),-Wl,--defsym,$f=heap_$f) $(CUDA_LIBS) $(LIB_LIBS)
@@ -145,11 +162,11 @@ $B/static-%/libcudart_static.a: $B/libcudart.so.%
 	$(call say,LINK,$@)echo 'INPUT(../$(<F))' > $@
 $(eval $(call runtime_rule,12,12090))
 $(eval $(call runtime_rule,11.0,11080))
-$B/heddle-suite: $B/suites/main.o $(SUITE) $B/libcuda.so.1
+$B/heddle-suite: $O/suites/main.o $(SUITE) $B/libcuda.so.1
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ $(SUITE_LIBS) -Wl,-rpath,'$$ORIGIN'
 $B/tests/run: $(TEST) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
-$B/tests/run-compiler: $(COMPILER_TEST:$B/%=build/gcc-release/%) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
+$B/tests/run-bits: $(BITS_TEST:$B/%=build/gcc-release/%) $(CALIBRATE) $(SUITE) $(RUNTIME) $(CUDA) $B/internal.a | build/corpus/unpacked
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) $(ALL_CFLAGS) -o $@ $^ -lcriterion $(CLI_LIBS)
 $B/tests/threads: tests/threads/threads.c $B/libcudart.so.13
@@ -192,12 +209,14 @@ $(filter-out $(addprefix $B/tests/,support/% oracles/% unit/fp.o unit/property.o
         CFLAGS.release := -O0 -g1
 ifeq ($(MODE),san)
 # The library says to libFuzzer which ways it takes. What computes little is compiled without optimisation: in a fifth
-# of the time. Of vector code the sanitizers see the variant that this host takes; the portable one, of the same source,
-# is there for results to be compared with. Overflow of pointers there takes a third of the time to compile: bad addresses are
-# seen when they are used.
-ifneq ($(shell grep -cw avx2 /proc/cpuinfo 2>/dev/null),0)
-UNSEEN := $(patsubst %.c,$B/%.portable.o,$(OPS))
-$(UNSEEN): CFLAGS.san := $(filter-out $(SANITIZE),$(CFLAGS.san))
+# of the time. Of vector code the sanitizers see the variant for AVX2; the portable one, of the same source, is there for
+# results to be compared with, and is that of the build for bits. Overflow of pointers there takes a third of the time to
+# compile: bad addresses are seen when they are used.
+ifneq ($(UNSEEN),)
+$(UNSEEN) &: FORCE
+	@$(MAKE) --no-print-directory MODE=bits $(UNSEEN)
+FORCE:
+.PHONY: FORCE
 endif
 $(filter-out $(UNSEEN),$(LIB)): ALL_CFLAGS += -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
 $B/tests/fuzz/%.o: ALL_CFLAGS += -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
@@ -207,6 +226,7 @@ endif
 $B/cuda/%.o $B/cudart-%.o: ALL_CFLAGS += -fno-optimize-sibling-calls # calls of the API stay on the stack: cuda/caller.c
 $B/cli/run_program.o: ALL_CFLAGS += -DHEDDLE_BUILD='"$B"'
 $B/emu/%.o: ALL_CFLAGS += $(OPS_FLAGS)
+$B/emu/device/device.o: ALL_CFLAGS += $(if $(filter avx2,$(ISAS)),,-DWITHOUT_AVX2) $(if $(filter avx512,$(ISAS)),,-DWITHOUT_AVX512)
 define ops_rule
 $B/emu/%.$(1).o: emu/%.c Makefile
 	@mkdir -p $$(@D)
@@ -332,14 +352,15 @@ tidy:
 	NODES=40000 tools/tidy.sh
 check-clang: # what clang makes of vector code; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror build/gcc-release/tests/run
-	$(MAKE) -j2 CC=clang CFLAGS=-Werror $(addprefix build/clang-release/,heddle heddle-suite libcudart.so.13 tests/run-compiler $(if $(HAS_MPI),heddle-mpi))
-	HEDDLE=build/clang-release/heddle tests/run.sh build/clang-release/tests/run-compiler \
+	$(MAKE) -j2 CC=clang CFLAGS=-Werror MODE=bits $(addprefix build/clang-bits/,heddle heddle-suite libcudart.so.13 tests/run-bits) \
+	    $(if $(HAS_MPI),$(patsubst %.c,build/clang-bits/%.o,$(wildcard cli/mpi/*.c)))
+	HEDDLE=build/clang-bits/heddle tests/run.sh build/clang-bits/tests/run-bits \
 	    --filter '@(@(emu_@(atomic|counts|cvt|float|int|matrix|memory|texture*|video|warp)|fp|property)/*|program/that_*)'
 check-same: # the same bytes by gcc and clang, with -O1 and -O3, and of the optimised builds with 1 and 4 host threads
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror MODE=san build/clang-san/heddle
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror build/gcc-release/heddle
-	$(MAKE) -j2 CC=clang CFLAGS=-Werror build/clang-release/heddle
-	tools/same-bits.sh $(addsuffix /heddle,build/clang-san build/gcc-release build/clang-release)
+	$(MAKE) -j2 CC=clang CFLAGS=-Werror MODE=bits build/clang-bits/heddle
+	tools/same-bits.sh $(addsuffix /heddle,build/clang-san build/gcc-release build/clang-bits)
 # Groups that compute for long and touch no memory in ways that others do not; `make check-san SAN_TESTS='*/*'` runs them, too.
 SAN_TESTS := !(litmus|race_litmus|late_loads|laws|imbalance|sensitivity|timing_fit|claims|speculation|fp|uniform|limits|emu_rounds|emu_phases)/*
 check-san: # by clang, whose sanitizers look at pointers, too, and which then has run nearly all tests

@@ -19,23 +19,25 @@
 
 #define DEFAULT_MEMORY ((u64)8 << 30)
 
-static struct handlers choose_handlers(enum emu_isa isa)
+struct handlers device_handlers(enum emu_isa isa)
 {
 #if defined __x86_64__
     __builtin_cpu_init();
-    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                __builtin_cpu_supports("bmi2");
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi2");
 #if !defined WITHOUT_AVX512
-    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                  __builtin_cpu_supports("avx512cd");
-    if (avx512 && (isa == EMU_ISA_BEST || isa == EMU_ISA_AVX512))
+    if (avx2 && (isa == EMU_ISA_BEST || isa == EMU_ISA_AVX512) &&
+        __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512cd"))
         return (struct handlers){emu_ops_avx512, &emu_counting_avx512};
 #endif
+#if !defined WITHOUT_AVX2
     if (avx2 && isa != EMU_ISA_PORTABLE) return (struct handlers){emu_ops_avx2, &emu_counting_avx2};
-#else
-    (void)isa;
 #endif
+    (void)avx2;
+#endif
+    (void)isa;
     return (struct handlers){emu_ops_portable, &emu_counting_portable};
 }
 
@@ -57,7 +59,7 @@ struct emu *emu_new(const struct emu_config *config)
     if (c->checks) e->suppressions = suppressions_read(c->suppress, &(char *){NULL});
     e->mem = mem_new(c->memory);
     e->cta_arena = c->cta_arena ? c->cta_arena : cta_arena_new();
-    e->handlers = choose_handlers(c->isa);
+    e->handlers = device_handlers(c->isa);
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
     if (c->order) mem_fill_unwritten(e->mem, c->order->unwritten);
     /* Also for races: what one thread frees and another is given is not raced for. */

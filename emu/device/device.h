@@ -15,6 +15,8 @@ struct handlers { /* compiled for one host instruction set */
     emu_op *const *ops;
     const struct emu_counting *counting;
 };
+/* Those for an instruction set, or the next lesser one that this host and this build have. */
+struct handlers device_handlers(enum emu_isa isa);
 
 struct emu {
     struct emu_config config;

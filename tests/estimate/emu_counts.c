@@ -129,34 +129,24 @@ static struct emu_site count_once(const struct emu_counting *c, const struct acc
     return sites[1];
 }
 
-static const struct emu_counting *const countings[] = {
-    &emu_counting_portable,
-#ifdef __x86_64__
-    &emu_counting_avx2,
-#if !defined WITHOUT_AVX512
-    &emu_counting_avx512,
-#endif
-#endif
-};
+static const enum emu_isa isas[] = {EMU_ISA_PORTABLE, EMU_ISA_AVX2, EMU_ISA_AVX512};
+enum { ISAS = sizeof isas / sizeof *isas };
 
-static bool runs_here(size_t i)
+/* NULL: this host, or this build, does not have it, and uses one that stands before it. */
+static const struct emu_counting *counting(size_t i)
 {
-#ifdef __x86_64__
-    __builtin_cpu_init();
-    if (i == 1) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-    if (i == 2)
-        return __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512bw") &&
-               __builtin_cpu_supports("avx512vl");
-#endif
-    return i == 0;
+    const struct emu_counting *c = device_handlers(isas[i]).counting;
+    for (size_t k = 0; k < i; k++)
+        if (device_handlers(isas[k]).counting == c) return NULL;
+    return c;
 }
 
 Test(emu_counts, sectors_and_lines_of_any_access)
 {
-    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
-        for (int n = 0; runs_here(i) && n < 20000; n++) {
+    for (size_t i = 0; i < ISAS; i++)
+        for (int n = 0; counting(i) && n < 20000; n++) {
             struct access a = random_access(MEM_GLOBAL, 16384);
-            struct emu_site s = count_once(countings[i], &a, PTX_SPACE_GLOBAL, COUNT_LOAD);
+            struct emu_site s = count_once(counting(i), &a, PTX_SPACE_GLOBAL, COUNT_LOAD);
             unsigned lanes = (unsigned)__builtin_popcount(a.mask);
             cr_assert(s.sectors == touched(a.at, a.mask, a.size, 32) &&
                           s.lines == touched(a.at, a.mask, a.size, 128) && s.warps == 1 &&
@@ -169,10 +159,10 @@ Test(emu_counts, sectors_and_lines_of_any_access)
 /* Each sector once, lane by lane; lanes side by side that want the same line want it together. */
 Test(emu_counts, accesses_go_to_the_caches_line_by_line)
 {
-    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
-        for (int n = 0; runs_here(i) && n < 20000; n++) {
+    for (size_t i = 0; i < ISAS; i++)
+        for (int n = 0; counting(i) && n < 20000; n++) {
             struct access a = random_access(MEM_GLOBAL, n % 2 ? 2048 : 16384);
-            count_once(countings[i], &a, PTX_SPACE_GLOBAL, COUNT_STORE);
+            count_once(counting(i), &a, PTX_SPACE_GLOBAL, COUNT_STORE);
             uint64_t expected[32], seen[32];
             unsigned lanes = 0, lines = 0;
             for (unsigned l = 0; l < 32; l++) {
@@ -191,13 +181,13 @@ Test(emu_counts, accesses_go_to_the_caches_line_by_line)
 
 Test(emu_counts, passes_over_banks_of_any_access)
 {
-    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
-        for (int n = 0; runs_here(i) && n < 20000; n++) {
+    for (size_t i = 0; i < ISAS; i++)
+        for (int n = 0; counting(i) && n < 20000; n++) {
             struct access a = random_access(0, 8192);
             bool atomic = random32() % 3 == 0;
             narrow_banks = random32() % 4 == 0;
             shares_by_warp = random32() % 2;
-            struct emu_site s = count_once(countings[i], &a, PTX_SPACE_SHARED,
+            struct emu_site s = count_once(counting(i), &a, PTX_SPACE_SHARED,
                                            atomic ? COUNT_ATOMIC : COUNT_LOAD);
             uint64_t of[32];
             unsigned lanes = 0;
@@ -218,8 +208,8 @@ Test(emu_counts, passes_over_banks_of_any_access)
 /* What emu/measure/count.h says of regular accesses is what emu/measure/simd_count.c counts lane by lane. */
 Test(emu_counts, passes_of_regular_accesses_by_both_ways)
 {
-    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
-        for (int n = 0; runs_here(i) && n < 20000; n++) {
+    for (size_t i = 0; i < ISAS; i++)
+        for (int n = 0; counting(i) && n < 20000; n++) {
             const bool same = random32() % 2, halves = random32() % 2;
             struct access a = {.mask = ~0u, .size = halves ? 4 : 1u << random32() % 6};
             const uint64_t near = random32() % 2 ? 512 : 8192 - 32 * 32;
@@ -230,7 +220,7 @@ Test(emu_counts, passes_of_regular_accesses_by_both_ways)
                                   : (l < 16 ? first : second) + (same ? 0 : l % 16 * a.size);
             if (!halves && same && random32() % 2) a.mask = random32() | 1;
             shares_by_warp = random32() % 2;
-            const struct emu_site s = count_once(countings[i], &a, PTX_SPACE_SHARED, COUNT_LOAD);
+            const struct emu_site s = count_once(counting(i), &a, PTX_SPACE_SHARED, COUNT_LOAD);
             const unsigned regular = halves ? bank_conflict_passes_of_halves(first, second,
                                                                              same ? 1 : 16)
                                             : bank_conflict_passes_of_run(a.size, same);
@@ -251,8 +241,8 @@ Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
     struct trace_cta cta = {.arena = &arena, .warps = &warp, .warp_count = 1};
     trace_arena_begin(&arena, rooms);
     recording = &cta;
-    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
-        for (int n = 0; runs_here(i) && n < 20000; n++) {
+    for (size_t i = 0; i < ISAS; i++)
+        for (int n = 0; counting(i) && n < 20000; n++) {
             struct access a = random_access(0, n % 2 ? 64 : 8192);
             const unsigned shift = a.size == 1 ? 0 : a.size == 2 ? 1 : 2;
             unsigned most = 0, of_lane[32] = {0};
@@ -261,7 +251,7 @@ Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
                     of_lane[l] += a.mask >> k & 1 && a.at[k] >> shift == a.at[l] >> shift;
             for (unsigned l = 0; l < 32; l++) most = of_lane[l] > most ? of_lane[l] : most;
             warp.count = 0;
-            count_once(countings[i], &a, PTX_SPACE_SHARED, COUNT_ATOMIC);
+            count_once(counting(i), &a, PTX_SPACE_SHARED, COUNT_ATOMIC);
             cr_assert(warp.count && TRACE_SIZE_ROUNDS(warp.words[warp.count - 1]) == most,
                       "way %zu, access %d of %u bytes: not %u rounds", i, n, a.size, most);
         }
@@ -271,12 +261,12 @@ Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
 
 Test(emu_counts, generic_accesses_by_the_space_they_reach)
 {
-    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++) {
-        if (!runs_here(i)) continue;
+    for (size_t i = 0; i < ISAS; i++) {
+        if (!counting(i)) continue;
         struct access a = {.mask = 0xfffffff0, .size = 4};
         for (unsigned l = 0; l < 32; l++)
             a.at[l] = l < 8 ? MEM_SHARED + 128 * l : l < 16 ? MEM_LOCAL + 8 : MEM_GLOBAL + 32 * l;
-        struct emu_site s = count_once(countings[i], &a, PTX_SPACE_GENERIC, COUNT_STORE);
+        struct emu_site s = count_once(counting(i), &a, PTX_SPACE_GENERIC, COUNT_STORE);
         cr_expect(s.shared == 1 && s.shared_lanes == 4 && s.bank_conflict_passes == 4);
         cr_expect(s.local == 1 && s.local_lanes == 8 && s.local_sectors == 4);
         cr_expect(s.sectors == 16 && s.lines == 4 && s.bytes == 64 && s.lanes == 28);
@@ -426,9 +416,9 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
 
 Test(emu_counts, caches_do_what_a_list_by_age_does)
 {
-    for (size_t i = 0; i < sizeof countings / sizeof *countings; i++)
-        for (unsigned ways = 1; runs_here(i) && ways <= WAYS; ways += 5)
-            compare_with_a_list_by_age(countings[i]->carry_out, ways);
+    for (size_t i = 0; i < ISAS; i++)
+        for (unsigned ways = 1; counting(i) && ways <= WAYS; ways += 5)
+            compare_with_a_list_by_age(counting(i)->carry_out, ways);
 }
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
