@@ -88,7 +88,7 @@ SONAME  := libheddle.so.0
 say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
-.PHONY: all mpi install-mpi deps demo install check-install test programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
+.PHONY: all mpi install-mpi deps demo install check-install test test-documents programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
         bench claims communication accuracy screenshots uplot measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job fuzz-files \
         ptxas-diff man hardware litmus broken broken-gpu regs compare-ptx corpus format clean help
 
@@ -321,7 +321,9 @@ check-install: $B/heddle-suite  ## install into a temporary folder, build progra
 test:                           ## build and run every test; T='isa/*' runs some of them
 	@tools/deps.sh build test
 	@$(MAKE) -j2 --no-print-directory all $B/tests/run programs $(if $(HAS_MPI),mpi)
-	tests/run.sh $B/tests/run $(if $T,--filter '$T')
+	@NICE=5 tools/beside.sh '$(MAKE) --no-print-directory test-documents' tests/run.sh $B/tests/run $(if $T,--filter '$T')
+
+test-documents: # tests beside those of tests/run: what is checked in, documents, examples, an installation
 	tests/corpus/generate.sh --check
 	suites/generate.sh --check
 	tests/programs/objects.sh --check
