@@ -38,6 +38,27 @@ static u64 mix(u64 h, const void *data, size_t n)
     return h;
 }
 
+/* Both halves of a product: 16 bytes in one multiplication (wyhash: Wang Yi). */
+static inline u64 mix_pair(u64 h, const u8 *from)
+{
+    u64 x[2];
+    memcpy(x, from, sizeof x);
+    const unsigned __int128 p = (unsigned __int128)(h ^ x[0]) *
+                                (x[1] ^ UINT64_C(0xe7037ed1a0b428db));
+    return (u64)p ^ (u64)(p >> 64);
+}
+
+/* A warp's lanes of a row, of 64 bytes or more: in four hashes, as each multiplication waits for that before it. */
+static inline u64 mix_row(u64 h, const u8 *row, size_t n)
+{
+    enum { HASHES = 4 };
+    u64 part[HASHES] = {h, h + UINT64_C(0x9e3779b97f4a7c15), h + UINT64_C(0x3c6ef372fe94f82a),
+                        h + UINT64_C(0xdaa66d2c7ddf743f)};
+    for (; n; n -= HASHES * 16, row += HASHES * 16)
+        for (u32 k = 0; k < HASHES; k++) part[k] = mix_pair(part[k], row + k * 16);
+    return mix(h, part, sizeof part);
+}
+
 u64 deadlock_state(const struct emu_group *g)
 {
     u64 h = mix(g->depth, g->exec, sizeof g->exec);
@@ -46,11 +67,11 @@ u64 deadlock_state(const struct emu_group *g)
     const struct emu_frame *f = &g->code->frame;
     for (u32 w = 0; w < g->warps; w++) {
         for (u32 r = 0; r < g->files.top64 + f->r64; r += ROW * 8)
-            h = mix(h, g->files.bundle64 + r + w * LANES * 8, LANES * 8);
+            h = mix_row(h, g->files.bundle64 + r + w * LANES * 8, LANES * 8);
         for (u32 r = 0; r < g->files.top32 + f->r32; r += ROW * 4)
-            h = mix(h, g->files.bundle32 + r + w * LANES * 4, LANES * 4);
+            h = mix_row(h, g->files.bundle32 + r + w * LANES * 4, LANES * 4);
         for (u32 r = 0; r < g->files.top16 + f->r16; r += ROW * 2)
-            h = mix(h, g->files.bundle16 + r + w * LANES * 2, LANES * 2);
+            h = mix_row(h, g->files.bundle16 + r + w * LANES * 2, LANES * 2);
     }
     return h;
 }

@@ -23,14 +23,14 @@
 #include <time.h>
 
 enum {
-    TURN_ITS = 1 << 9,    /* TURN_LENGTH with independent thread scheduling */
-    FIRST_SLICE = 1 << 8, /* of a turn, before it is looked at whether the warp goes round */
-    ROUND = 8,            /* blocks of a loop that waits */
-    PATIENCE = 16,        /* turns of a CTA before the next one is begun beside it */
-    PATIENCE_TALKS = 1,   /* likewise where CTAs may wait for each other */
-    PATIENCE_YIELD = 4,   /* turns in which the same lanes wait on the stack (yield.h) */
-    MOST_BATCH = 64,      /* CTAs that a host thread takes at once: a word of ctx->ended */
-    BATCHES = 8,          /* into which each host thread's share of what is left is cut */
+    TURN_ITS = 1 << 9,  /* TURN_LENGTH with independent thread scheduling */
+    FIRST_SLICE = 8,    /* of a turn, before it is looked at whether the warp goes round */
+    ROUND = 8,          /* blocks of a loop that waits */
+    PATIENCE = 16,      /* turns of a CTA before the next one is begun beside it */
+    PATIENCE_TALKS = 1, /* likewise where CTAs may wait for each other */
+    PATIENCE_YIELD = 4, /* turns in which the same lanes wait on the stack (yield.h) */
+    MOST_BATCH = 64,    /* CTAs that a host thread takes at once: a word of ctx->ended */
+    BATCHES = 8,        /* into which each host thread's share of what is left is cut */
 };
 
 static double now(void)

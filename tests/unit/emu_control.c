@@ -624,6 +624,19 @@ Test(control, a_barrier_of_the_grid_made_of_atomics)
     expect_words(words(".global .u32 sum, count;\n", grid_barrier), 12, 97, all_ctas);
 }
 
+/* CTAs begin one after the other, and each that waits has a turn when another one has begun: of 12 CTAs that are 12 * 13 / 2
+ * turns. A turn of a CTA that polls in a loop of four instructions ends after a few rounds. */
+Test(control, ctas_that_wait_for_each_other_poll_little)
+{
+    enum { CTAS = 12, TURNS = CTAS * (CTAS + 1) / 2, OF_A_TURN = 32, OF_A_CTA = 64 };
+    struct emu_run run = {.once = true, .in_turn = true, .config.count = true};
+    struct words *w = run_words(words(".global .u32 sum, count;\n", grid_barrier), CTAS, 64, &run);
+    cr_assert(w->ok, "%s", w->run.fault);
+    const unsigned long long n = w->run.warp_instructions;
+    cr_expect(n < TURNS * OF_A_TURN + CTAS * OF_A_CTA, "%llu warp instructions", n);
+    free(w);
+}
+
 /* ---- independent threads ------------------------------------------------------------------------------- */
 
 static void expect_its(const char *ptx, uint32_t grid, uint32_t block, uint32_t (*f)(uint32_t i))
