@@ -650,6 +650,9 @@ static void print_table(const struct estimates *e)
     }
     print_units(&e->total);
     print_roofline(&e->total);
+    if (e->total.hop_sectors > 0)
+        printf("network: %.3f hops from a CTA to a sector in the mean\n",
+               launch_mean_hops(&e->total));
     print_timeline(&e->timeline, e->gpu);
     fidelity_print(e->fidelity);
     for (unsigned bit = 1; bit < 1u << LAUNCH_WARNINGS; bit *= 2)
@@ -680,7 +683,7 @@ static void print_csv_row(const struct estimates *e, size_t i, const struct laun
            timing_part_name(t->bound), t->warnings);
     for (int p = 0; p < TIMING_PARTS; p++) printf(",%.1f", t->part[p]);
     for (int u = 0; u < TIMING_UNITS; u++) printf(",%.1f", t->by_unit[u]);
-    printf(",%s\n", e->order);
+    printf(",%.4f,%s\n", launch_mean_hops(t), e->order);
 }
 
 static void print_csv_head(void)
@@ -690,7 +693,7 @@ static void print_csv_head(void)
     for (int p = 0; p < TIMING_PARTS; p++) printf(",%s", timing_part_name((enum timing_part)p));
     for (int u = 0; u < TIMING_UNITS; u++)
         printf(",unit_%s", timing_unit_name((enum timing_unit)u));
-    printf(",order\n");
+    printf(",hops,order\n");
     (void)fflush(stdout);
 }
 
@@ -732,6 +735,7 @@ static json_t *json_of(const struct launch_estimate *t, bool total)
         json_object_set_new(o, "begins", json_real(t->begins));
         json_object_set_new(o, "overlap", json_real(t->overlap));
     }
+    if (t->hop_sectors > 0) json_object_set_new(o, "hops", json_real(launch_mean_hops(t)));
     if (t->high > 0) json_object_set_new(o, "interval", json_pack("[ff]", t->low, t->high));
     json_object_set_new(o, "warp_instructions", json_integer((json_int_t)t->warp_instructions));
     json_object_set_new(o, "thread_instructions", json_integer((json_int_t)t->thread_instructions));
@@ -873,6 +877,10 @@ static int estimate_from(struct estimate_call *c, const char *from)
     size_t count = 0;
     if (c->target || c->order_count || c->traces || c->fidelity)
         return usage_error("estimate", "--from takes no target, --order, --traces or --fidelity");
+    for (int i = 1 + ADDED_WORDS; i < c->word_count; i++)
+        if (*c->words[i] == '-')
+            return usage_error("estimate", "--from runs nothing: it does not take '%s'",
+                               c->words[i]);
     int status = estimate_coefficients(c);
     if (status == EXIT_FINE) status = estimate_file(c, from, all, &count);
     return status == EXIT_FINE ? print_all(c, all, count, all[0].order) : status;

@@ -19,6 +19,7 @@ static void before(void *self, struct emu *e, const char *kernel, struct emu_lau
     size_t n = 0;
     (void)kernel;
     placement_device(p->placement, e);
+    if (p->estimates) return; /* there are no traces of launches with observers */
     free((void *)p->list);
     p->list = calloc(l->observer_count + 1, sizeof *p->list);
     if (!p->list) abort();
@@ -43,14 +44,62 @@ static bool is_wrong(struct run_options *o, struct piece at, const char *why)
     return false;
 }
 
+/* ---- hops of estimates ------------------------------------------------------------------------------------- */
+
+/* A crossing of the network takes 5 cycles of its clock: table 5.2 of the GPUDet thesis ("Interconnect Latency 5 Cycle
+ * (Interconnect Clock)"), a crossbar in each direction. */
+enum { HOP_CYCLES = 5, HOP_CYCLES_MOST = 1000000 };
+
+static uint32_t hops_partition(void *self, uint64_t address)
+{
+    const struct placement_report *p = self;
+    return placement_partition(p->placement, address);
+}
+
+static uint32_t hops_between(void *self, uint32_t from, uint32_t to)
+{
+    const struct placement_report *p = self;
+    return placement_hops(
+        &(struct placement_options){.partitions = (uint32_t)p->partitions, .topology = p->network},
+        from, to);
+}
+
+/* The model's network is a crossbar already: its one hop is a part of the latency of L2. */
+static void use_hops(struct placement_report *p, const struct placement_options *o, uint64_t cycles)
+{
+    p->network = o->topology;
+    p->hops = (struct timing_hops){.self = p,
+                                   .partition = hops_partition,
+                                   .between = hops_between,
+                                   .partitions = o->partitions,
+                                   .nearest = o->nearest,
+                                   .cycles = o->topology == PLACEMENT_CROSSBAR ? 0
+                                                                               : (double)cycles};
+    if (p->topology) timing_use_hops(&p->hops);
+}
+
+/* ---- options ----------------------------------------------------------------------------------------------- */
+
+/* The cycles of a hop. false after an error. */
+static bool read_hop_cycles(struct run_options *o, const char *topology, uint64_t *cycles)
+{
+    struct piece at = {0};
+    *cycles = HOP_CYCLES;
+    if (!value_of(o, OPTION_HOP_CYCLES, &at)) return true;
+    if (!topology) return is_wrong(o, at, "it needs --topology");
+    return number_read(&o->diags, "--hop-cycles", at, HOP_CYCLES_MOST, cycles);
+}
+
 bool placement_report_read(struct placement_report *p, struct run_options *o)
 {
     struct piece at = {0}, at_distribute = {0}, at_partitions = {0}, at_topology = {0};
+    uint64_t hop_cycles;
     struct placement_options options = {.partitions = 4, .nearest = true};
     const char *map = value_of(o, OPTION_MEMORY_MAP, &at);
     const char *distribute = value_of(o, OPTION_DISTRIBUTE, &at_distribute);
     const char *partitions = value_of(o, OPTION_PARTITIONS, &at_partitions);
     const char *topology = value_of(o, OPTION_TOPOLOGY, &at_topology);
+    if (!read_hop_cycles(o, topology, &hop_cycles)) return false;
     if (!map && (distribute || partitions || topology))
         return is_wrong(o,
                         distribute   ? at_distribute
@@ -77,17 +126,20 @@ bool placement_report_read(struct placement_report *p, struct run_options *o)
     if (distribute && strcmp(distribute, "nearest") != 0 && strcmp(distribute, "round-robin") != 0)
         return is_wrong(o, at_distribute, "--distribute is nearest or round-robin");
     options.nearest = !distribute || strcmp(distribute, "nearest") == 0;
-    *p = (struct placement_report){.placement = placement_new(&options),
+    *p = (struct placement_report){.estimates = p->estimates,
+                                   .placement = placement_new(&options),
                                    .watch = {.self = p, .before = before},
                                    .map = map,
                                    .topology = topology,
                                    .distribute = options.nearest ? "nearest" : "round-robin",
                                    .partitions = (unsigned long)n};
+    if (p->estimates) use_hops(p, &options, hop_cycles);
     return true;
 }
 
 void placement_report_free(struct placement_report *p)
 {
+    if (timing_hops_in_use() == &p->hops) timing_use_hops(NULL);
     placement_free(p->placement);
     free((void *)p->list);
 }
@@ -138,7 +190,7 @@ static void print_links(const struct placement_report *p)
 
 void placement_report_print(const struct placement_report *p)
 {
-    if (!p || !p->placement) return;
+    if (!p || !p->placement || p->estimates) return;
     const struct placement_counts *c = placement_counts(p->placement);
     const uint64_t all = c->local + c->remote;
     printf("%lu partitions, %s, CTAs %s: %" PRIu64 " sectors local, %" PRIu64 " remote (%.2f %%)\n",
@@ -158,7 +210,7 @@ void placement_report_print(const struct placement_report *p)
 
 json_t *placement_report_json(const struct placement_report *p)
 {
-    if (!p || !p->placement) return NULL;
+    if (!p || !p->placement || p->estimates) return NULL;
     const struct placement_counts *c = placement_counts(p->placement);
     json_t *o = json_pack("{ss, ss, si, so, so, so}", "memory_map", p->map, "distribute",
                           p->distribute, "partitions", (int)p->partitions, "local_sectors",

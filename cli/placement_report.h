@@ -1,17 +1,22 @@
 /* cli/placement_report.h: `heddle run --memory-map MAP`: local and remote sectors of a distributed memory
- * (determinism/placement/placement.h). */
+ * (determinism/placement/placement.h). Of a run that is estimated hops take time instead (struct timing_hops). */
 #ifndef HEDDLE_CLI_PLACEMENT_REPORT_H
 #define HEDDLE_CLI_PLACEMENT_REPORT_H
 
 #include "library/device.h"
+#include "model/timing.h"
+
+#include "determinism/placement/placement.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 
-struct placement;
 struct run_options;
 
-struct placement_report { /* zeros: nothing is counted */
+struct placement_report {    /* zeros: nothing is counted */
+    bool estimates;          /* set by the caller: launches are estimated */
+    struct timing_hops hops; /* of these */
+    enum placement_topology network;
     struct placement *placement;
     struct device_watch watch; /* for the launches */
     const struct emu_observer **list;

@@ -237,7 +237,7 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
                             .traces = tracing ? getenv(CUDA_TRACES) : NULL};
     struct watch_report watches = {0};
     struct recording recording = {0};
-    struct placement_report placement = {0};
+    struct placement_report placement = {.estimates = estimating};
     bool ok = run_options_read(&o, argc, argv);
     struct report r = {
         .arena = arena,

@@ -118,8 +118,18 @@ const struct command_option run_options_table[] = {
      .argument = "crossbar|mesh|htree",
      .help =
          "With --memory-map: count hops between the partition of a CTA and that of a sector, and bytes of each link: one hop in a "
-         "crossbar, steps in a square mesh, edges of a tree with four branches at each node.",
+         "crossbar, steps in a square mesh, edges of a tree with four branches at each node. With 'heddle estimate' hops take time, but for "
+         "those of a crossbar, which is the network of every estimate.",
      .id = OPTION_TOPOLOGY,
+     .targets = TARGET_KERNELS,
+     .one_run = true},
+    {.name = "hop-cycles",
+     .argument = "N",
+     .standard = "5",
+     .help =
+         "With --topology and 'heddle estimate': cycles of the network's clock that a hop takes. 5 are the latency of the "
+         "network in the GPUDet thesis (table 5.2).",
+     .id = OPTION_HOP_CYCLES,
      .targets = TARGET_KERNELS,
      .one_run = true},
     {.section = "The launch of a kernel file",

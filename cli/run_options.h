@@ -49,6 +49,7 @@ enum run_option_id {
     OPTION_DISTRIBUTE,
     OPTION_PARTITIONS,
     OPTION_TOPOLOGY,
+    OPTION_HOP_CYCLES,
     OPTION_SETTING, /* session/settings.h */
     /* of `heddle check` alone */
     OPTION_CHECK,
@@ -96,7 +97,7 @@ struct run_options {
 
 /* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. run_options.c
  * does not compile if a number is not that of the rows. */
-enum { RUN_OPTION_COUNT = 43, CHECK_OPTION_COUNT = 21 };
+enum { RUN_OPTION_COUNT = 44, CHECK_OPTION_COUNT = 21 };
 extern const struct command_option run_options_table[];
 extern const struct command_option check_options_table[];
 

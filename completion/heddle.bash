@@ -16,18 +16,18 @@ _heddle_words() # [the first word of a command]
 _heddle_options() # COMMAND
 {
     case $1 in
-    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'run') echo "--gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --hop-cycles --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'check') echo "--order --runs --chance --confidence --seed --check --stop --jobs --run-timeout --float --ignore-output --exhaustive --search-time --color --recordings --no-race --no-init --race-runs --quiet --format --junit --gpu --memory --divergence --speculate --on-fault --suppress --max-instructions --timeout --files --files-bytes --require-supported --fidelity --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --data-seed --graph --help";;
-    'estimate') echo "--gpu --order --format --color --coefficients --from --fidelity --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --locks --watch --record --replay --memory-map --distribute --partitions --topology --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'compare') echo "--gpu --order --format --coefficients --color --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --communication --json --csv --svg --perfetto --chrome-trace --aerialvision --konata --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
-    'communication') echo "--granularity --format --graph --matrix --partition --by --from --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --table --seeds --exhaustive --help";;
+    'estimate') echo "--gpu --order --format --color --coefficients --from --fidelity --traces --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --locks --watch --record --replay --memory-map --distribute --partitions --topology --hop-cycles --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'compare') echo "--gpu --order --format --coefficients --color --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --hop-cycles --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'report') echo "--output --gpu --order --from --interval --all-sms --races --verdict --communication --json --csv --svg --perfetto --chrome-trace --aerialvision --konata --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --format --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --hop-cycles --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'advise') echo "--gpu --from --format --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --hop-cycles --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'communication') echo "--granularity --format --graph --matrix --partition --by --from --link-bandwidth --gpu --memory --threads --order --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --hop-cycles --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --table --seeds --exhaustive --help";;
     'sweep') echo "--output --plan --order --seeds --gpu --measure --jobs --dry-run --probe --check --retry-failed --only-stale --mix --merge --cache --junit --no-programs --quiet --help";;
     'sweep query') echo "--help";;
     'sweep report') echo "--rows --columns --value --baseline --slower --format --chart --help";;
     'reproduce') echo "--output --quick --jobs --list --items --recorded --quiet --help";;
-    'trace record') echo "--output --format --addresses --launch --cta --space --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
+    'trace record') echo "--output --format --addresses --launch --cta --space --gpu --order --memory --threads --seed --divergence --speculate --on-fault --check --suppress --max-instructions --timeout --files --files-bytes --require-supported --quiet --counts --profile --fidelity --locks --watch --record --replay --memory-map --distribute --partitions --topology --hop-cycles --kernel --grid --block --cluster --shared --cooperative --arg --expect --tolerance --dump --data-seed --graph --table --seeds --exhaustive --help";;
     'trace info') echo "--help";;
     'trace check') echo "--help";;
     'trace dump') echo "--launch --cta --warp --help";;
@@ -73,6 +73,7 @@ _heddle_values() # COMMAND --OPTION
     'run --distribute') echo "";;
     'run --partitions') echo "";;
     'run --topology') echo "crossbar mesh htree";;
+    'run --hop-cycles') echo "";;
     'run --kernel') echo "";;
     'run --grid') echo "";;
     'run --block') echo "";;
@@ -149,6 +150,7 @@ _heddle_values() # COMMAND --OPTION
     'estimate --distribute') echo "";;
     'estimate --partitions') echo "";;
     'estimate --topology') echo "crossbar mesh htree";;
+    'estimate --hop-cycles') echo "";;
     'estimate --kernel') echo "";;
     'estimate --grid') echo "";;
     'estimate --block') echo "";;
@@ -186,6 +188,7 @@ _heddle_values() # COMMAND --OPTION
     'compare --distribute') echo "";;
     'compare --partitions') echo "";;
     'compare --topology') echo "crossbar mesh htree";;
+    'compare --hop-cycles') echo "";;
     'compare --kernel') echo "";;
     'compare --grid') echo "";;
     'compare --block') echo "";;
@@ -231,6 +234,7 @@ _heddle_values() # COMMAND --OPTION
     'report --distribute') echo "";;
     'report --partitions') echo "";;
     'report --topology') echo "crossbar mesh htree";;
+    'report --hop-cycles') echo "";;
     'report --kernel') echo "";;
     'report --grid') echo "";;
     'report --block') echo "";;
@@ -267,6 +271,7 @@ _heddle_values() # COMMAND --OPTION
     'advise --distribute') echo "";;
     'advise --partitions') echo "";;
     'advise --topology') echo "crossbar mesh htree";;
+    'advise --hop-cycles') echo "";;
     'advise --kernel') echo "";;
     'advise --grid') echo "";;
     'advise --block') echo "";;
@@ -309,6 +314,7 @@ _heddle_values() # COMMAND --OPTION
     'communication --distribute') echo "";;
     'communication --partitions') echo "";;
     'communication --topology') echo "crossbar mesh htree";;
+    'communication --hop-cycles') echo "";;
     'communication --kernel') echo "";;
     'communication --grid') echo "";;
     'communication --block') echo "";;
@@ -368,6 +374,7 @@ _heddle_values() # COMMAND --OPTION
     'trace record --distribute') echo "";;
     'trace record --partitions') echo "";;
     'trace record --topology') echo "crossbar mesh htree";;
+    'trace record --hop-cycles') echo "";;
     'trace record --kernel') echo "";;
     'trace record --grid') echo "";;
     'trace record --block') echo "";;

@@ -60,6 +60,9 @@ const char *launch_warning_text(unsigned bit)
     case LAUNCH_SHARED_STORES:
         return "SMs store to the same sectors without atomics, which took up to 12 times as long on an H200: the "
                "interval is wide";
+    case LAUNCH_HOPS:
+        return "the time of a hop between partitions is what --hop-cycles says, and links have no limit: no GPU has this "
+               "network, and no interval is known";
     case LAUNCH_CUT:
         return "a launch faulted or was stopped: its cycles are of what was executed before, and no interval "
                "is known";
@@ -233,6 +236,13 @@ static double shared_store_time(const struct emu_counts *c, double cycles)
     return shared * shared_store_cycles > cycles ? shared * shared_store_cycles_most : 0;
 }
 
+/* Cycles of the SMs' clock that a hop takes; 0: no time. */
+static double hop_of(const struct emu_gpu *g)
+{
+    const struct timing_hops *h = timing_hops_in_use();
+    return h ? h->cycles * g->core_mhz / g->interconnect_mhz : 0;
+}
+
 /* The interval, and what to be careful about. */
 static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool native,
                   enum waits waits, struct launch_estimate *out)
@@ -252,10 +262,11 @@ static void judge(const struct emu_counts *c, const struct timing_fit *fit, bool
         out->warnings |= LAUNCH_PARTLY;
     if (changed) out->warnings |= LAUNCH_CHANGED;
     if (!native) out->warnings |= LAUNCH_ORDER;
+    if (hop_of(c->gpu) > 0) out->warnings |= LAUNCH_HOPS;
     if (waits) out->warnings |= LAUNCH_WAITS;
     const double shared = shared_store_time(c, out->cycles);
     if (shared > 0) out->warnings |= LAUNCH_SHARED_STORES;
-    if (changed || !native) return;
+    if (changed || !native || out->warnings & LAUNCH_HOPS) return;
     const double part = out->warnings & LAUNCH_PARTLY ? sampling_error : 0;
     out->low = out->cycles * exp(-hypot(log(fmin(1, wider ? low * low : low)), part));
     out->high = out->cycles * exp(hypot(log(fmax(1, wider ? high * high : high)), part));
@@ -296,10 +307,21 @@ static bool estimate_on(const struct emu_counts *c, const struct timing_machine 
     memcpy(out->part, t->part, sizeof out->part);
     memcpy(out->by_unit, t->by_unit, sizeof out->by_unit);
     memcpy(out->issue_share, t->issue_share, sizeof out->issue_share);
+    out->hop_sectors = t->hop_sectors, out->hops = t->hops;
     if (out->cycles <= 0) return false;
     wait_for_dram(c, m, out);
     derive(c, out);
     return true;
+}
+
+/* The launch takes `by` times as long. */
+static void take_times(const struct emu_counts *c, double by, double *modelled,
+                       struct launch_estimate *out)
+{
+    out->cycles *= by, *modelled *= by;
+    for (int p = 0; p < TIMING_PARTS; p++) out->part[p] *= by;
+    for (int u = 0; u < TIMING_UNITS; u++) out->by_unit[u] *= by;
+    derive(c, out);
 }
 
 /* Schedulers and caches that serve what comes first can do better on a slower machine (Graham, "Bounds on Multiprocessing Timing
@@ -320,13 +342,24 @@ static void compare_with_original(const struct emu_counts *c, bool all, double *
                faster = machine_is_slower(counts.gpu, c->gpu);
     if (slower == faster) return;
     (void)machine_of(counts.gpu, &m);
+    m.hop = hop_of(counts.gpu);
     if (!estimate_on(&counts, &m, all, NULL, &unused, &t, &original)) return;
     const double by = original.cycles / out->cycles;
-    if (slower ? by <= 1 : by >= 1) return;
-    out->cycles *= by, *modelled *= by;
-    for (int p = 0; p < TIMING_PARTS; p++) out->part[p] *= by;
-    for (int u = 0; u < TIMING_UNITS; u++) out->by_unit[u] *= by;
-    derive(c, out);
+    if (slower ? by > 1 : by < 1) take_times(c, by, modelled, out);
+}
+
+/* For the same reason: hops take no less time than none. `with`: the machine that has them. */
+static void compare_without_hops(const struct emu_counts *c, const struct timing_machine *with,
+                                 double *modelled, struct launch_estimate *out)
+{
+    struct timing_machine m = *with;
+    struct timing_result t;
+    struct launch_estimate original;
+    double unused;
+    m.hop = 0;
+    if (with->hop > 0 && estimate_on(c, &m, false, NULL, &unused, &t, &original) &&
+        original.cycles > out->cycles)
+        take_times(c, original.cycles / out->cycles, modelled, out);
 }
 
 bool launch_estimate_on(const struct emu_counts *c, const struct timing_machine *m,
@@ -345,7 +378,10 @@ static bool estimate(const struct emu_counts *c, bool all, struct time_lapse *la
     struct timing_order o;
     if (!c || !timing_order_of(c, &o)) return false;
     const struct timing_fit *fit = machine_of(c->gpu, &m);
+    m.hop = hop_of(c->gpu);
+    all |= m.hop > 0; /* SMs have other ways, and do not stand for each other */
     if (!estimate_on(c, &m, all, lapse, modelled, &t, out)) return false;
+    compare_without_hops(c, &m, modelled, out);
     compare_with_original(c, all, modelled, out);
     judge(c, fit, o.kind == TIMING_NATIVE, waits_of(c, &t), out);
     return true;
@@ -384,6 +420,7 @@ void launch_estimate_add(struct launch_estimate *sum, const struct launch_estima
     sum->warp_instructions += t->warp_instructions;
     sum->thread_instructions += t->thread_instructions;
     sum->dram_bytes += t->dram_bytes;
+    sum->hop_sectors += t->hop_sectors, sum->hops += t->hops;
     sum->warnings |= t->warnings;
     if (sum->warnings & (LAUNCH_CUT | LAUNCH_NESTED)) sum->low = sum->high = 0;
     for (int p = 0; p < TIMING_PARTS; p++) sum->part[p] += t->part[p] * part;

@@ -41,7 +41,8 @@ enum launch_warning { /* bits */
                       LAUNCH_NESTED = LAUNCH_OUTSIDE << (TIMING_FEATURES + 2),
                       /* SMs store to the same sectors (model/shared_stores.h) */
                       LAUNCH_SHARED_STORES = LAUNCH_OUTSIDE << (TIMING_FEATURES + 3),
-                      LAUNCH_WARNINGS = 9 + TIMING_FEATURES
+                      LAUNCH_HOPS = LAUNCH_OUTSIDE << (TIMING_FEATURES + 4), /* hops take time */
+                      LAUNCH_WARNINGS = 10 + TIMING_FEATURES
 };
 const char *launch_warning_text(unsigned bit); /* of one that is set */
 
@@ -81,6 +82,10 @@ struct launch_estimate {
      * an order. */
     double low, high;
     unsigned warnings; /* bits of enum launch_warning */
+
+    /* Where timing_use_hops() asks for them, else 0: sectors of global memory that the warps of the model's run accessed, and their hops
+     * together. */
+    double hop_sectors, hops;
 };
 
 /* Cycles of a grid that was traced, on that machine. `all`: all that was traced is carried out, else some SMs may
@@ -117,6 +122,12 @@ const char *timing_unit_name(enum timing_unit u); /* "fp32" */
 static inline double launch_seconds_added(const struct launch_estimate *t)
 {
     return t->seconds * (t->cycles - t->overlap) / t->cycles;
+}
+
+/* Hops of a sector in the mean; 0: none were counted. */
+static inline double launch_mean_hops(const struct launch_estimate *t)
+{
+    return t->hop_sectors > 0 ? t->hops / t->hop_sectors : 0;
 }
 
 /* Adds launches: cycles without overlap, seconds, parts, instructions, bytes, interval and warnings are sums or unions; the rest

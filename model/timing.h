@@ -146,7 +146,29 @@ struct timing_machine { /* cycles are of the SM's clock */
     uint32_t dram_least;            /* sectors that a channel moves at least */
     uint32_t banks;                 /* of a channel */
     double row_bytes, row_interval; /* of a bank, when another row is opened; 0: free */
+    double
+        hop; /* cycles that a request takes for each of struct timing_hops, there and back each */
 };
+
+/* A memory that is distributed over partitions with SMs beside them (Archaeopteryx, NUMA): from a CTA to a line of another
+ * partition it is some hops farther than to one of its own. The time of the way that each request takes anyway is that of
+ * L2; hops are added to it, and requests do not queue at links between partitions. The functions' answers do not change while a
+ * launch is estimated. */
+struct timing_hops {
+    void *self;
+    uint32_t (*partition)(void *self, uint64_t address); /* of global memory: below `partitions` */
+    uint32_t (*between)(void *self, uint32_t from, uint32_t to);
+    uint32_t partitions;
+    bool
+        nearest; /* a CTA is beside the partition with most of the sectors that its trace has, the lowest
+                   * of several; else CTA c beside partition c modulo their number */
+    double
+        cycles; /* of the network's clock, that a hop takes; 0: hops are counted, and take no time */
+};
+/* From now on runs of the timing model in this process count these hops. The caller keeps owning them. NULL: none, as at the
+ * beginning. */
+void timing_use_hops(const struct timing_hops *h);
+const struct timing_hops *timing_hops_in_use(void);
 
 /* Whether loads that poll wait for the stores that ended their loops: the trace has all of the launch. */
 bool timing_follows_polls(const struct emu_trace *t);
@@ -160,7 +182,9 @@ struct timing_result {
     bool locks;   /* warps took locks */
     bool
         polls; /* loops poll, and each load waited for the stores that ended its loop (model/timing_poll.c) */
-    uint64_t quanta, flushes;            /* of orders */
+    uint64_t quanta, flushes; /* of orders */
+    double hops,
+        hop_sectors; /* sectors of global memory that warps accessed, and their hops together; 0: none are counted */
     uint16_t issue_share[ISSUE_COLUMNS]; /* over time (model/issue_bins.h) */
 };
 

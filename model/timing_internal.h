@@ -4,6 +4,7 @@
  *     timing_code.c        what instructions cost: class, unit, registers, matrix work
  *     timing_sm.c          warps, CTAs, barriers, schedulers, instruction cache
  *     timing_memory.c      shared memory, L1, network, L2, DRAM, atomics
+ *     timing_hops.c        hops between partitions of a distributed memory
  *     timing_l1.c          what L1 has
  *     timing_async.c       asynchronous copies, and what waits for them
  *     timing_lock.c        locks that warps take with compare-and-swaps
@@ -73,6 +74,7 @@ struct timing_warp {
 
 struct timing_cta { /* a slot of an SM */
     uint32_t live, arrived;
+    uint32_t partition; /* that it is beside, where hops are counted */
     double ends;
 };
 
@@ -229,6 +231,8 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     uint32_t *polled_loops;            /* by warp and bucket: loops that have ended */
     uint32_t poll_waiters;             /* warps that do */
     uint32_t event_slots;              /* of each of these */
+    const struct timing_hops *hops;    /* NULL: none are counted */
+    double way;                        /* cycles of those to the line that is asked for */
     struct timing_events fills, swaps; /* lines from DRAM: when they are in L2; elements: when a
                                          compare-and-swap was through */
 };
@@ -350,6 +354,13 @@ struct timing_access timing_access_memory(struct timing *c, struct timing_warp *
                                           double now);
 /* The words of the trace that say what the next instruction does in global memory; NULL: nothing. */
 const uint32_t *timing_global_words(const struct timing *c, const struct timing_warp *w);
+/* ---- timing_hops.c ------------------------------------------------------------------------------------------ */
+
+/* The partition that the CTA is beside. 0 where hops are not counted. */
+uint32_t timing_partition_of(const struct timing *c, const struct trace_cta *cta);
+/* The warp asks for the line: its hops are counted, and c->mem.way is what they take. */
+void timing_count_hops(struct timing *c, const struct timing_warp *w, const struct trace_line *n);
+
 /* ---- timing_l1.c -------------------------------------------------------------------------------------------- */
 
 void timing_l1_prepare(struct timing *c, uint32_t bytes); /* empty */

@@ -153,7 +153,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     const u32 port = sm % c->mem.ports, slice = timing_slice_of(&c->mem.l2_map, n->line);
     const bool loads = timing_is_load(n);
     const u32 requests = a ? a->requests : sectors;
-    const double sent = timing_send(c, sm, loads && m->l1.whole ? 1 : requests, now);
+    const double sent = timing_send(c, sm, loads && m->l1.whole ? 1 : requests, now) + c->mem.way;
     double service = a ? a->busy * m->atomic.interval : sectors * m->l2_interval;
     if (a && m->atomic.lanes > 0 && a->lanes / m->atomic.lanes > service)
         service = a->lanes / m->atomic.lanes;
@@ -171,6 +171,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
         *part = TIMING_DRAM;
     }
     if (a) there += m->atomic.latency * c->fold, *part = TIMING_ATOMIC;
+    there += c->mem.way;
     if (!answers) return there + m->l2_latency / 2 * c->fold;
     const double back = timing_reserve(&c->mem.port_in[port], there,
                                        requests * c->fold / m->port_sectors);
@@ -265,6 +266,7 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
     for (u32 k = 0; k < count; k++) {
         const struct trace_line *n = &notes[k];
         const u32 sectors = timing_popcount(n->sectors);
+        if (c->mem.hops) timing_count_hops(c, w, n);
         const double asked = m->l1.banked ? 4 * more_passes(banks, n->sectors) : sectors;
         const double need = (m->l1.whole ? 1 : asked / m->l1.sectors) * c->fold;
         if (n->how == COUNT_ATOMIC) {
@@ -427,6 +429,7 @@ void timing_prepare_memory(struct timing *c, const struct timing_share *share, u
     mem->channel = timing_take(&c->storage, m->channels, sizeof(double));
     mem->banks = timing_take(&c->storage, (size_t)m->channels * BANKS, sizeof *mem->banks);
     timing_l1_prepare(c, l1_bytes);
+    mem->hops = timing_hops_in_use();
     mem->event_slots = mem->sampled ? map_size(c->t) : MOST_EVENT_SLOTS;
     mem->fills = take_events(c);
     mem->swaps = take_events(c);

@@ -134,7 +134,7 @@ static bool place(struct timing *c, u32 slot, u32 number, double now, u8 part)
 {
     const struct trace_cta *trace = c->t->ctas[number];
     struct timing_cta *cta = &c->ctas[slot];
-    *cta = (struct timing_cta){.live = 0, .ends = now};
+    *cta = (struct timing_cta){.ends = now, .partition = timing_partition_of(c, trace)};
     if (c->hooks) c->hooks->placed(c, slot);
     if (c->lapse) time_lapse_cta_begin(c, slot, number, now);
     if (c->code.steps) timing_async_place(c, slot);

@@ -149,6 +149,11 @@ static uint32_t partition_of(struct placement *p, uint64_t address)
     return mapped(p, o->map, o->grain, by_address ? address : at);
 }
 
+uint32_t placement_partition(struct placement *p, uint64_t address)
+{
+    return partition_of(p, address);
+}
+
 /* ---- counting ---------------------------------------------------------------------------------------------- */
 
 static void placement_on_begin(void *self, struct emu_machine *m)
@@ -271,6 +276,7 @@ void placement_free(struct placement *p)
 void placement_device(struct placement *p, const struct emu *e)
 {
     p->emu = e;
+    p->low = p->size = 0;
 }
 
 const struct emu_observer *placement_observer(struct placement *p)

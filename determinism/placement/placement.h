@@ -78,6 +78,8 @@ struct placement;
 struct placement *placement_new(const struct placement_options *o);
 void placement_free(struct placement *p); /* NULL is allowed */
 void placement_device(struct placement *p, const struct emu *e);
+/* The partition of a device address, by what is allocated now; of what is not in an allocation: any. */
+uint32_t placement_partition(struct placement *p, uint64_t address);
 const struct emu_observer *placement_observer(struct placement *p);
 const struct placement_counts *placement_counts(const struct placement *p);
 

@@ -125,6 +125,49 @@ Test(estimate, is_the_same_for_any_number_of_host_threads)
     free(one), free(many);
 }
 
+/* Cycles of all launches of a call, and the hops of their sectors in the mean. */
+struct hops {
+    double cycles, hops;
+    bool interval;
+};
+static struct hops hops_of(const char *arguments)
+{
+    json_t *d = document(arguments), *total = json_object_get(of_gpu(d, 0), "total");
+    const struct hops h = {number(total, "cycles"), number(total, "hops"),
+                           json_object_get(total, "interval") != NULL};
+    json_decref(d);
+    return h;
+}
+
+/* Archaeopteryx's SAXPY: by hand a CTA has as many sectors in each partition of an interleaved memory, which are 0 to 2 hops away
+ * in a mesh of 2 x 2 (1 in the mean), and 2 but for its own in a tree (1.5). In blocks it has all beside it. */
+Test(estimate, hops_take_time, .timeout = 120)
+{
+#define SAXPY(map) "suite:saxpy --gpu=titanv --memory-map=" map
+    const struct hops none = hops_of("suite:saxpy --gpu=titanv"),
+                      crossbar = hops_of(SAXPY("interleave:256") " --topology=crossbar"),
+                      blocks = hops_of(SAXPY("block") " --topology=mesh"),
+                      tree = hops_of(SAXPY("interleave:256") " --topology=htree");
+    cr_expect(none.hops == 0 && none.interval);
+    cr_expect(crossbar.cycles == none.cycles && crossbar.interval);
+    cr_expect(eq(dbl, crossbar.hops, 0.75), "%g", crossbar.hops);
+    cr_expect(eq(dbl, blocks.hops, 0), "%g", blocks.hops);
+    cr_expect(eq(dbl, tree.hops, 1.5), "%g", tree.hops);
+    cr_expect(tree.interval == false);
+    double last = none.cycles;
+    for (int cycles = 0; cycles <= 160; cycles = cycles ? 2 * cycles : 5) {
+        char words[200];
+        snprintf(words, sizeof words, SAXPY("interleave:256") " --topology=mesh --hop-cycles=%d",
+                 cycles);
+        const struct hops mesh = hops_of(words);
+        cr_expect(eq(dbl, mesh.hops, 1), "%g", mesh.hops);
+        cr_expect(cycles ? mesh.cycles > last : mesh.cycles == last, "%d: %g, %g before", cycles,
+                  mesh.cycles, last);
+        cr_expect(cycles < 5 || blocks.cycles <= mesh.cycles);
+        last = mesh.cycles;
+    }
+}
+
 /* The last of a GPU's rows is that of all launches. */
 Test(estimate, csv_has_a_row_of_all)
 {
@@ -163,6 +206,10 @@ Test(estimate, refuses_what_it_does_not_know)
         {"--order dab --order=dab suite:sum_tree", "--order has 'dab' twice"},
         {"--coefficients a --coefficients b suite:sum_tree", "--coefficients is given twice"},
         {"suite:sum_trie", "    1 | heddle estimate suite:sum_trie\n"},
+        {"suite:sum_tree --hop-cycles 5", "it needs --topology"},
+        {"suite:sum_tree --topology mesh", "it needs --memory-map"},
+        {"suite:sum_tree --memory-map block --topology mesh --hop-cycles x", "a number from 0 to"},
+        {"--from x.hdt --memory-map=block", "--from runs nothing: it does not take '--memory-map"},
         {"suite:sum_tree --dep x", "Try 'heddle estimate --help'"},
         {"", "    1 | heddle estimate\n      |                ^\n"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

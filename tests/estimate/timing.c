@@ -82,8 +82,8 @@ Test(timing, warps_hide_each_others_latency)
     }
 }
 
-/* p[0] = &p[0] and so on: each load waits for the one before. */
-static double chase(uint64_t stride, uint32_t n, bool copied)
+/* p[0] = &p[0] and so on: each load waits for the one before. `hop`: timing_machine.hop. */
+static double chase_on(uint64_t stride, uint32_t n, bool copied, double hop)
 {
     char body[2000];
     sprintf(
@@ -94,6 +94,7 @@ static double chase(uint64_t stride, uint32_t n, bool copied)
         "st.global.u64 [%%b+33554432], %%a; ret;",
         n);
     struct timing_machine m = machine_new();
+    m.hop = hop;
     struct device d = device_new(emu_ptx(".param .u64 p", body),
                                  (struct emu_config){.sms = 1, .threads = 1});
     uint64_t *host = emu_bytes(d.emu, d.memory, 64 << 20);
@@ -108,6 +109,11 @@ static double chase(uint64_t stride, uint32_t n, bool copied)
     return t.cycles;
 }
 
+static double chase(uint64_t stride, uint32_t n, bool copied)
+{
+    return chase_on(stride, n, copied, 0);
+}
+
 Test(timing, a_pointer_chase_waits_for_where_its_data_is)
 {
     /* beyond the first load, which is the same in both: the chain is load, load, ... */
@@ -116,6 +122,40 @@ Test(timing, a_pointer_chase_waits_for_where_its_data_is)
                  50 * (30 + 100 + 1.0))); /* L2: one sector of a slice */
     cr_expect(eq(dbl, chase(128, 100, false) - chase(128, 50, false),
                  50 * (30 + 100 + 1 + 200 + 4.0))); /* DRAM: and one sector of a channel */
+}
+
+/* Sectors of a line may be in two partitions: those of the chase, which begin a line, are in partition 3, the CTA is beside
+ * partition 0 or where most sectors are. */
+static uint32_t first_sector_apart(void *self, uint64_t address)
+{
+    (void)self;
+    return address % 128 < 32 ? 3 : 0;
+}
+static uint32_t distance(void *self, uint32_t from, uint32_t to)
+{
+    *(unsigned *)self += 1;
+    return from > to ? from - to : to - from;
+}
+
+Test(timing, a_pointer_chase_takes_its_hops_there_and_back)
+{
+    enum { N = 50, HOPS = 3, EACH = 7 };
+    unsigned asked = 0;
+    struct timing_hops far = {&asked, first_sector_apart, distance, 4, false, 0};
+    const double l2 = chase(128, 2 * N, true) - chase(128, N, true),
+                 dram = chase(128, 2 * N, false) - chase(128, N, false),
+                 l1 = chase(0, 2 * N, false) - chase(0, N, false);
+    timing_use_hops(&far);
+    cr_expect(eq(dbl, chase_on(128, 2 * N, true, EACH) - chase_on(128, N, true, EACH),
+                 l2 + N * 2.0 * HOPS * EACH));
+    cr_expect(eq(dbl, chase_on(128, 2 * N, false, EACH) - chase_on(128, N, false, EACH),
+                 dram + N * 2.0 * HOPS * EACH));
+    cr_expect(eq(dbl, chase_on(0, 2 * N, false, EACH) - chase_on(0, N, false, EACH), l1));
+    cr_expect(gt(uint, asked, 4 * N));
+    far.nearest = true; /* all but the last store is in partition 3 */
+    cr_expect(eq(dbl, chase_on(128, 2 * N, true, EACH) - chase_on(128, N, true, EACH), l2));
+    timing_use_hops(NULL);
+    cr_expect(eq(dbl, chase_on(128, 2 * N, true, EACH) - chase_on(128, N, true, EACH), l2));
 }
 
 /* Nobody reads the load's result. It issues when its address is there, 10 cycles after the first instruction; its way is
