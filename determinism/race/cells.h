@@ -489,12 +489,35 @@ static void write_strongly(struct access *k, tag own, uint32_t lane, struct cell
     } else if (full && !k->has_vc) mark_full(k, shadow_set(k->shadow, cell->write));
 }
 
+/* Whether the tag is of an atomic operation that the atomic operation of this access has observed, and that it replaces:
+ * what comes after this one comes after the other, too (PTX, "observation order": it goes on over atomic operations), and
+ * both are morally strong with the same accesses. So a lock word has one tag, although nothing orders its releases. */
+static inline bool continues_atomic(const struct access *k, tag t)
+{
+    const struct event *e = &k->events->list[t >> 5];
+    return k->a->kind == EMU_ATOMIC && !(t & TAG_SET) && e->kind == EMU_ATOMIC &&
+           e->flags == EVENT_STRONG && e->width == k->width && !k->r->has_copies &&
+           k->r->lowest_level == LEVELS - 1;
+}
+
+/* Whether a strong write replaces the tag, which is no set, as the few of a lock's data (replaces_few()). */
+static inline bool replaces_one(struct access *k, tag own, tag t, uint32_t lane)
+{
+    return !t || t == own ||
+           (!(t & TAG_SET) && morally_strong(k, &k->events->list[t >> 5]) &&
+            is_replaced_lately(k, t, lane));
+}
+
 static void write_cell_strongly(struct access *k, tag own, uint32_t lane, struct cell *cell,
                                 uint64_t address)
 {
     log_weak(k, cell->write, address);
-    if (!cell->write && !cell->read) cell->write = own;
-    else if (cell->write != own || cell->read) {
+    if (!cell->read && (!cell->write || continues_atomic(k, cell->write))) cell->write = own;
+    else if (cell->write == own && !cell->read) {
+    } else if (replaces_few(k) && replaces_one(k, own, cell->write, lane) &&
+               replaces_one(k, own, cell->read, lane))
+        *cell = (struct cell){.write = own};
+    else {
         const bool prune = should_prune(k, cell->write);
         if (!add_strong(k, own, cell, prune)) write_strongly(k, own, lane, cell, prune, address);
     }
@@ -545,6 +568,10 @@ static void remember_read(struct access *k, tag own, struct cell *cell)
     uint32_t n = 0;
     if (!cell->read) cell->read = own;
     if (cell->read == own) return;
+    if (!set && replaces_few(k) && is_replaced_lately(k, cell->read, lane)) {
+        cell->read = own;
+        return;
+    }
     if (set && has_tag(set, own)) return;
     if (set && (is_known_full(k, set) || is_full(k, set))) {
         mark_full(k, set);

@@ -155,6 +155,48 @@ Test(race, lanes_of_a_warp_are_threads)
     EACH(rows, EMU_CHECK_RACE);
 }
 
+/* PTX, "observation order": an atomic operation observes those before it at its word, and nothing else does. CTAs run
+ * one after another; %p3: it is the last one. */
+Test(race, atomics_observe_all_atomics_before_them)
+{
+#define LAST "setp.eq.u32 %p3, %c, 3;\nsetp.eq.u32 %p4, %c, 1;\n"
+    static const struct row rows[] = {
+        {"a plain load behind an atomic", 4, 1,
+         LAST "atom.relaxed.gpu.global.add.u32 %r2, [%m], 1;\n@%p3 ld.global.u32 %r3, [%m];", NULL},
+        {"a plain store behind an exchange", 4, 1,
+         LAST "atom.relaxed.gpu.global.exch.b32 %r2, [%m], 1;\n@%p3 st.global.u32 [%m], 7;", NULL},
+        {"behind a reduction, which observes nothing", 4, 1,
+         LAST "@!%p3 atom.relaxed.gpu.global.add.u32 %r2, [%m], 1; //a\n"
+              "@%p3 red.relaxed.gpu.global.add.u32 [%m], 1;\n@%p3 ld.global.u32 %r3, [%m]; //a",
+         NULL},
+        {"behind nothing", 4, 1,
+         LAST "@!%p3 atom.relaxed.gpu.global.add.u32 %r2, [%m], 1; //a\n"
+              "@%p3 ld.global.u32 %r3, [%m]; //a",
+         NULL},
+        {"a plain store behind nothing", 4, 1,
+         LAST "@!%p3 atom.relaxed.gpu.global.exch.b32 %r2, [%m], 1; //a\n"
+              "@%p3 st.global.u32 [%m], 7; //a",
+         NULL},
+        {"a store between them, which observes nothing", 4, 1,
+         LAST
+         "setp.eq.u32 %p5, %c, 0;\n@%p5 atom.relaxed.gpu.global.add.u32 %r2, [%m], 1; //a\n"
+         "@%p4 st.relaxed.gpu.global.u32 [%m], 1;\n"
+         "@%p3 atom.relaxed.gpu.global.add.u32 %r2, [%m], 1;\n@%p3 ld.global.u32 %r3, [%m]; //a",
+         NULL},
+        {"a compare-and-swap that fails, which observes, but writes nothing", 4, 1,
+         LAST "setp.eq.u32 %p5, %c, 0;\n@%p5 atom.relaxed.gpu.global.exch.b32 %r2, [%m], 1; //a\n"
+              "@%p4 atom.relaxed.gpu.global.cas.b32 %r2, [%m], 7, 8;\n"
+              "@%p3 ld.global.u32 %r3, [%m]; //a",
+         NULL},
+        {"words of another width", 4, 1,
+         LAST "@!%p3 atom.relaxed.gpu.global.exch.b32 %r2, [%m], 1; //a\n"
+              "@%p3 atom.relaxed.gpu.global.exch.b64 %d1, [%m], 1; //a",
+         NULL},
+    };
+    EACH(rows, EMU_CHECK_RACE);
+#undef LAST
+}
+
 /* CTA 0 does the body's upper part, and CTA 1 the lower one when it has read a 1 at %m+N. */
 #define WAIT_AT(n)                                                                                 \
     "\nbra E;\nW:\nld.acquire.gpu.global.u16 %r3, [%m+" n                                          \
