@@ -221,15 +221,18 @@ void vclock_unref_one(struct vclock_store *t, struct vclock *c)
         c->refs--;
         return;
     }
-    push(t, &n, c);
-    while (n) {
-        c = t->worklist[--n];
+    for (;;) {
+        struct vclock *next = NULL;
         if (c->kind == TREE) drop_tree(t, c, t->depth);
         else if (!--c->refs) {
-            for (int i = 0; i < 2 && c->kind == LAZY_JOIN; i++)
-                if (c->u.lazy.operand[i]) push(t, &n, c->u.lazy.operand[i]);
+            if (c->kind == LAZY_JOIN) {
+                next = c->u.lazy.operand[0];
+                if (c->u.lazy.operand[1]) push(t, &n, c->u.lazy.operand[1]);
+            }
             free_vclock(t, c);
         }
+        if (!next && !n) return;
+        c = next ? next : t->worklist[--n];
     }
 }
 
@@ -522,11 +525,12 @@ static bool supersedes(const struct vclock_entry *now, uint32_t cta, uint32_t co
 struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint32_t cta,
                              const struct vclock_entry *list, uint32_t count)
 {
-    if (known && known->kind == LAZY_JOIN && count <= EXTENSION_MOST) {
+    const bool large = known && (known->kind != LIST || known->count >= LARGE);
+    if (large && count <= EXTENSION_MOST) {
         /* A clock that adds nothing is passed over, so that it can be freed: what thousands of holders of a lock release
          * then takes one clock for each. */
         struct vclock *const *of = known->u.lazy.operand;
-        const bool passes = known->u.lazy.serial > t->horizon &&
+        const bool passes = known->kind == LAZY_JOIN && known->u.lazy.serial > t->horizon &&
                             supersedes(list, cta, count, known);
         struct vclock *c = lazy_join(t, passes ? of[0] : known, passes ? of[1] : NULL);
         c->count = (uint16_t)count;
@@ -556,6 +560,11 @@ static struct vclock *join_lazily(struct vclock_store *t, struct vclock *a, stru
     if (is_part_of(a, b) || has_extension(t, a, b)) return vclock_ref(a);
     if (is_part_of(b, a) || has_extension(t, b, a)) return vclock_ref(b);
     return lazy_join(t, a, b);
+}
+
+bool vclock_clearly_includes(struct vclock_store *t, struct vclock *a, const struct vclock *b)
+{
+    return a == b || !b || (a && (is_part_of(a, b) || has_extension(t, a, b)));
 }
 
 static struct vclock *join_vclocks(struct vclock_store *t, struct vclock *a, struct vclock *b)

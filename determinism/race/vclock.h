@@ -78,6 +78,8 @@ struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint3
                              const struct vclock_entry *list, uint32_t count);
 /* *a := *a joined with b. The caller keeps its reference to b. */
 void vclock_join(struct vclock_store *t, struct vclock **a, struct vclock *b);
+/* Whether a quick search shows that a includes all of b. a, b: may be NULL. */
+bool vclock_clearly_includes(struct vclock_store *t, struct vclock *a, const struct vclock *b);
 struct vclock *vclock_ref(struct vclock *c);
 /* Frees memory: lazy joins of the earlier half get one operand in common, a tree of all that any of
  * them says. Then vclock_covers() may be true where it was false, for what had been released
