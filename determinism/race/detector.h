@@ -62,7 +62,8 @@ struct thread_vc {
     uint8_t before_fence; /* mask of `latest`: the last fence acquired and so publishes them */
     struct vclock *replaced_before_fence[LATEST_CHAINS]; /* likewise, but no longer in `latest` */
     uint32_t next_slot;
-    bool fenced; /* the thread has executed a release fence; `fence` is the last one */
+    bool has_replaced; /* there are some in replaced_before_fence */
+    bool fenced;       /* the thread has executed a release fence; `fence` is the last one */
     struct release_fence fence;
     struct release_fence *wider; /* by level: earlier fences of wider scope; or NULL */
 };
@@ -266,8 +267,14 @@ void race_remove_flag(struct race *r, struct cta *home, struct flag *f);
 /* After a weak store to it: removes the flag, if any. */
 void race_clear_flag(struct race *r, struct cta *home, uint64_t address);
 /* Prefetches the number of the flag in global memory; with `was_read`, the flag itself. */
-void race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address,
-                        bool was_read);
+static inline void race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address,
+                                      bool was_read)
+{
+    const uint32_t word = (uint32_t)(address % PAGE) / 4;
+    if (!(p->flagged >> word / LINE_WORDS & 1)) return;
+    if (was_read) __builtin_prefetch(&r->flag_pool.list[p->flags[word]]);
+    else __builtin_prefetch(&p->flags[word]);
+}
 void race_flags_clear(struct race *r, struct flags *f);
 /* Drops the flags of global memory when the clocks have been cleared. */
 void race_flags_forget(struct race *r);

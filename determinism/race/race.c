@@ -503,7 +503,10 @@ static bool check_strong_adds(struct access *k, uint32_t size)
 static void prefetch_tags(const struct shadow *s, tag half)
 {
     const struct tag_set *set = shadow_set(s, half);
-    if (!set) return;
+    if (!set) {
+        __builtin_prefetch(&s->events->list[half >> 5]);
+        return;
+    }
     __builtin_prefetch(set);
     __builtin_prefetch(&set->list[HISTORY]);
 }
@@ -645,8 +648,6 @@ static bool find_sync_words(struct access *k, struct page **pages)
         k->flagged |= p->flagged & line;
         if (p->cells) __builtin_prefetch(&p->cells[word]);
         race_prefetch_flag(k->r, p, at, false);
-        for (size_t i = 0; k->w->thread_vc && i < sizeof *k->w->thread_vc; i += 64)
-            __builtin_prefetch((const char *)&k->w->thread_vc[lane] + i);
     }
     return true;
 }
@@ -670,29 +671,13 @@ static void stop_deferring_words(const struct access *k, struct page *const *pag
     }
 }
 
-static void prefetch_clock(const struct vclock *c)
-{
-    if (!c) return;
-    __builtin_prefetch(c);
-}
-
-/* Prefetches the clocks that the lanes acquire, and those that they give up for them. A warp at the locks of 32 lanes waits
- * for these more than for all else. */
+/* Prefetches the clocks that were released at the lanes' words. */
 static void prefetch_clocks(const struct access *k, struct page *const *pages)
 {
-    if (!k->flagged) return;
-    for (uint32_t m = k->a->lanes; m; m &= m - 1) {
+    for (uint32_t m = k->flagged ? k->a->lanes : 0; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
-        const uint64_t at = k->a->address[lane] - k->start;
-        const struct flag *f = race_flag_in(k->r, pages[lane], at + MEM_GLOBAL);
-        if (f) prefetch_clock(f->released[LEVELS - 1]);
-        if (!k->w->thread_vc) continue;
-        const struct thread_vc *own = &k->w->thread_vc[lane];
-        prefetch_clock(own->vc);
-        for (uint32_t i = 0; i < LATEST_CHAINS; i++) prefetch_clock(own->latest[i]);
-        if (!k->writes || !own->fenced) continue;
-        prefetch_clock(own->fence.vc);
-        prefetch_clock(own->fence.published);
+        const struct flag *f = race_flag_in(k->r, pages[lane], k->a->address[lane]);
+        if (f && f->released[LEVELS - 1]) __builtin_prefetch(f->released[LEVELS - 1]);
     }
 }
 
@@ -721,7 +706,7 @@ static bool check_sync_words(struct access *k)
         for (uint32_t m = may_order ? mask : 0; m; m &= m - 1)
             race_sync_read(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, f, NULL,
                            at + MEM_GLOBAL);
-        if (may_order) race_load_epochs(k);
+        k->has_vc |= k->w->thread_vc != NULL; /* the lane may have acquired something */
         const uint32_t epoch = k->w->epoch[lane], together = mask & (mask - 1) ? mask >> lane : 0;
         if (!number || epoch != last || together != before) number = event(k, epoch, together);
         last = epoch, before = together;

@@ -148,18 +148,6 @@ static void remove_global_flag(struct race *r, struct flag *flag)
     p->vacant = place;
 }
 
-void race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address, bool was_read)
-{
-    const uint32_t word = (uint32_t)(address % PAGE) / 4;
-    if (!(p->flagged >> word / LINE_WORDS & 1)) return;
-    if (!was_read) {
-        __builtin_prefetch(&p->flags[word]);
-        return;
-    }
-    const struct flag *flag = &r->flag_pool.list[p->flags[word]];
-    __builtin_prefetch(flag);
-}
-
 /* ---- of either
  * ---------------------------------------------------------------------------------------- */
 

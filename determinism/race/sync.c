@@ -71,6 +71,9 @@ static struct vclock *release_vclock(struct race *r, const struct cta *c, struct
     }
     n = add_barrier_entries(list, n, warp, whole ? least : 0,
                             c->has_early_exits ? 0 : c->barrier_epoch - 1);
+    if (!(lanes & (lanes - 1)) && !c->has_early_exits && list->part < PART_WARP)
+        return vclock_extend(&r->vclocks, thread_vclock(c, w, (uint32_t)__builtin_ctz(lanes)),
+                             c->index, list, n);
     struct vclock *k = vclock_of_cta(&r->vclocks, c->index, list, n), *last = NULL;
     if (c->has_early_exits) {
         struct vclock_entry others[WARPS * LANES];
@@ -224,17 +227,15 @@ static uint32_t level_of(uint32_t scope)
     return scope < LEVELS ? scope : LEVELS - 1;
 }
 
-/* The clock that a release fence of the thread publishes. */
+/* The clock that a release fence of the thread publishes, which the fence keeps. */
 static struct vclock *fence_vclock(struct race *r, const struct cta *c, const struct warp *w,
                                    uint32_t lane, struct release_fence *f)
 {
     const uint32_t warp = (uint32_t)(w - c->warps);
-    if (f->published) return vclock_ref(f->published);
+    if (f->published) return f->published;
     struct vclock_entry list[3] = {{warp * LANES + lane, f->epoch}};
     const uint32_t n = add_barrier_entries(list, 1, warp, f->warp_epoch - 1, f->cta_epoch - 1);
-    struct vclock *k = vclock_extend(&r->vclocks, f->vc, c->index, list, n);
-    f->published = vclock_ref(k);
-    return k;
+    return f->published = vclock_extend(&r->vclocks, f->vc, c->index, list, n);
 }
 
 /* The thread's last release fence whose scope includes the level; NULL: none. */
@@ -284,10 +285,7 @@ static void arrive_at(struct race *r, struct cta *c, struct warp *w, const struc
     for (uint32_t m = w->thread_vc ? s->lanes : 0; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         struct release_fence *f = fence_for(&w->thread_vc[l], level);
-        if (!f) continue;
-        struct vclock *k = fence_vclock(r, c, w, l, f);
-        vclock_join(&r->vclocks, arrived, k);
-        vclock_unref(&r->vclocks, k);
+        if (f) vclock_join(&r->vclocks, arrived, fence_vclock(r, c, w, l, f));
     }
 }
 
@@ -324,7 +322,7 @@ static void acquire_observed(struct race *r, const struct cta *c, struct warp *w
 {
     struct thread_vc *m = &w->thread_vc[lane];
     for (uint32_t i = 0; i < LATEST_CHAINS; i++)
-        if (!(m->acquired >> i & 1)) join_thread(r, c, w, lane, m->latest[i]);
+        if (m->latest[i] && !(m->acquired >> i & 1)) join_thread(r, c, w, lane, m->latest[i]);
     m->acquired = (1u << LATEST_CHAINS) - 1;
 }
 
@@ -342,10 +340,11 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
                 join_thread(r, c, w, l, thread_vc->observed[i]);
         if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
             acquire_observed(r, c, w, l);
-        for (uint32_t i = 0; i < LATEST_CHAINS; i++) {
+        for (uint32_t i = 0; thread_vc->has_replaced && i < LATEST_CHAINS; i++) {
             vclock_unref(&r->vclocks, thread_vc->replaced_before_fence[i]);
             thread_vc->replaced_before_fence[i] = NULL;
         }
+        thread_vc->has_replaced = false;
         thread_vc->before_fence = 0;
         if (!(s->flags & EMU_RELEASE)) continue;
         if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
@@ -467,12 +466,27 @@ static void remember_observed(struct race *r, struct thread_vc *m, struct vclock
         if (!(m->acquired >> at & 1))
             vclock_join(&r->vclocks, &m->observed[LEVELS - 1], m->latest[at]);
     }
-    if (m->before_fence >> at & 1) m->replaced_before_fence[at] = m->latest[at];
-    else vclock_unref(&r->vclocks, m->latest[at]);
+    if (m->before_fence >> at & 1) {
+        m->replaced_before_fence[at] = m->latest[at];
+        m->has_replaced = true;
+    } else vclock_unref(&r->vclocks, m->latest[at]);
     m->latest[at] = vclock_ref(now);
     m->chain[at] = chain;
     m->acquired &= (uint8_t) ~(1u << at);
     m->before_fence &= (uint8_t) ~(1u << at);
+}
+
+/* acquire() where all scopes are .gpu or wider. What the thread knows already, as it holds the lock that protects this
+ * address, is not observed again. */
+static void acquire_at_gpu(struct race *r, const struct cta *c, struct warp *w, uint32_t lane,
+                           const struct emu_access *a, const struct flag *f)
+{
+    struct vclock *now = f->released[LEVELS - 1];
+    if (!now) return;
+    struct thread_vc *m = race_thread_vc(w, lane);
+    if (a->flags & EMU_ACQUIRE) join_thread(r, c, w, lane, now);
+    if (!vclock_clearly_includes(&r->vclocks, m->vc, now))
+        remember_observed(r, m, now, f->chain[LEVELS - 1]);
 }
 
 /* A strong read of the flag observes what was released there; with .acquire the thread acquires
@@ -481,6 +495,10 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
                     const struct emu_access *a, const struct flag *f)
 {
     const struct vclock *seen = NULL, *released = NULL; /* of the level below */
+    if (r->lowest_level == LEVELS - 1) {
+        acquire_at_gpu(r, c, w, lane, a, f);
+        return;
+    }
     for (uint32_t i = r->lowest_level; i <= level_of(a->scope); i++) {
         struct vclock *now = reaches(f, c, i) ? f->released[i] : NULL;
         if (!now) {
@@ -543,6 +561,60 @@ static void end_chains(struct race *r, const struct cta *c, struct flag *f, uint
     }
 }
 
+/* What release() adds to the flag where all scopes are .gpu or wider. `now`, `own`: NULL, or what it releases and
+ * what it has released there. Returns whether the flag has a clock. */
+static bool release_at_gpu(struct race *r, const struct cta *c, const struct warp *w, uint32_t lane,
+                           bool passes_on, struct flag *f, struct vclock *now,
+                           const struct own_release *own)
+{
+    struct vclock **to = &f->released[LEVELS - 1];
+    struct thread_vc *m = w->thread_vc ? &w->thread_vc[lane] : NULL;
+    struct release_fence *fence = fence_for(m, LEVELS - 1);
+    if (!passes_on) {
+        vclock_unref(&r->vclocks, *to);
+        *to = NULL;
+        f->chain[LEVELS - 1] = ++r->chains;
+    }
+    vclock_join(&r->vclocks, to, now);
+    if (fence) join_fence(r, to, m, fence, fence_vclock(r, c, w, lane, fence));
+    if (own) vclock_join(&r->vclocks, to, own->released[LEVELS - 1]);
+    return *to != NULL;
+}
+
+/* The levels of release(): adds to the flag at each of them up to `top`. The rest as for release_at_gpu(). */
+static bool release_at_levels(struct race *r, const struct cta *c, const struct warp *w,
+                              uint32_t lane, bool passes_on, struct flag *f, struct vclock *now,
+                              const struct own_release *own, uint32_t top)
+{
+    struct thread_vc *thread_vc = w->thread_vc ? &w->thread_vc[lane] : NULL;
+    struct vclock *published = NULL; /* by the fence of this level */
+    /* The inputs of the level below; if they are the same, so is the result. */
+    const struct vclock *last_was = NULL, *last_own = NULL;
+    const struct release_fence *last_fence = NULL;
+    bool any = false;
+    end_chains(r, c, f, top, passes_on);
+    for (uint32_t i = r->lowest_level; i <= top; i++) {
+        const struct vclock *was = f->released[i];
+        struct vclock *own_released = own ? own->released[i] : NULL;
+        struct release_fence *fence = fence_for(thread_vc, i);
+        const bool alike = i > r->lowest_level && was == last_was && fence == last_fence &&
+                           own_released == last_own;
+        if (fence != last_fence) {
+            published = fence ? fence_vclock(r, c, w, lane, fence) : NULL;
+        }
+        last_was = was, last_fence = fence, last_own = own_released;
+        if (alike) {
+            join_same(r, f->released, i);
+            continue;
+        }
+        vclock_join(&r->vclocks, &f->released[i], now);
+        if (fence) join_fence(r, &f->released[i], thread_vc, fence, published);
+        vclock_join(&r->vclocks, &f->released[i], own_released);
+        any |= f->released[i] != NULL;
+    }
+    return any;
+}
+
 /* A strong write to an address that may be a flag. The flag gets, at each level up to the write's
  * scope:
  *   - with .release, all that the thread did and knows;
@@ -564,35 +636,12 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
     if (!f) f = race_add_flag(r, home, address);
     if (!f) return;
     struct vclock *now = releases ? release_vclock(r, c, w, 1u << lane) : NULL;
-    struct vclock *published = NULL; /* by the fence of this level */
-    /* The inputs of the level below; if they are the same, so is the result. */
-    const struct vclock *last_was = NULL, *last_own = NULL;
-    const struct release_fence *last_fence = NULL;
-    bool any = false;
-    end_chains(r, c, f, top, a->kind != EMU_STORE);
-    for (uint32_t i = r->lowest_level; i <= top; i++) {
-        const struct vclock *was = f->released[i];
-        struct vclock *own_released = own ? own->released[i] : NULL;
-        struct release_fence *fence = fence_for(thread_vc, i);
-        const bool alike = i > r->lowest_level && was == last_was && fence == last_fence &&
-                           own_released == last_own;
-        if (fence != last_fence) {
-            vclock_unref(&r->vclocks, published);
-            published = fence ? fence_vclock(r, c, w, lane, fence) : NULL;
-        }
-        last_was = was, last_fence = fence, last_own = own_released;
-        if (alike) {
-            join_same(r, f->released, i);
-            continue;
-        }
-        vclock_join(&r->vclocks, &f->released[i], now);
-        if (fence) join_fence(r, &f->released[i], thread_vc, fence, published);
-        vclock_join(&r->vclocks, &f->released[i], own_released);
-        any |= f->released[i] != NULL;
-    }
+    const bool passes_on = a->kind != EMU_STORE,
+               any = r->lowest_level == LEVELS - 1 && top == LEVELS - 1
+                         ? release_at_gpu(r, c, w, lane, passes_on, f, now, own)
+                         : release_at_levels(r, c, w, lane, passes_on, f, now, own, top);
     if (releases) keep_own_release(r, &c->own_releases, address, whose, thread, now, top);
     vclock_unref(&r->vclocks, now);
-    vclock_unref(&r->vclocks, published);
     f->id[0] = c->index;
     f->id[1] = c->cluster;
     if (releases) advance_epoch(c, w, 1u << lane);
@@ -617,11 +666,13 @@ uint32_t race_failing(const struct emu_access *a)
     const uint8_t *left[LANES]; /* by lanes that succeeded, and where */
     uint64_t where[LANES];
     uint32_t count = 0, fail = 0;
+    uint64_t seen = 0; /* a bit for a hash of each of these addresses */
     if (a->kind != EMU_ATOMIC || a->op != ATOMIC_CAS || !a->result || !a->data) return 0;
     for (uint32_t m = a->lanes; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
         const uint8_t *own = a->data + a->stride * lane;
-        uint32_t i = 0;
+        const uint64_t bit = UINT64_C(1) << (a->address[lane] * UINT64_C(0x9e3779b97f4a7c15) >> 58);
+        uint32_t i = seen & bit ? 0 : count;
         while (i < count && where[i] != a->address[lane]) i++;
         if (!same(i < count ? left[i] : a->result + a->stride * lane, own, a->width)) {
             fail |= 1u << lane;
@@ -629,6 +680,7 @@ uint32_t race_failing(const struct emu_access *a)
         }
         where[i] = a->address[lane];
         left[i] = own + 32;
+        seen |= bit;
         count += i == count;
     }
     return fail;
