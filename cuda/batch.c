@@ -1,5 +1,6 @@
 /* Copies between contexts, of which both are on the one device, and many copies at once. */
 #include "cuda/driver.h"
+#include "cuda/work.h"
 
 static CUresult check_contexts(CUcontext a, CUcontext b)
 {
@@ -58,7 +59,15 @@ static bool attributes_ok(const CUmemcpyAttributes *list, const size_t *from, si
     return true;
 }
 
-/* Sources are read when the call is made, which any order of access allows. */
+static CUmemcpySrcAccessOrder order_of(const CUmemcpyAttributes *list, const size_t *from, size_t n,
+                                       size_t i)
+{
+    size_t k = 0;
+    while (k + 1 < n && from[k + 1] <= i) k++;
+    return list[k].srcAccessOrder;
+}
+
+/* Sources are read in the order of the stream, which any order of access but one allows. */
 CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
                                CUmemcpyAttributes *attributes, size_t *indices, size_t n,
                                CUstream stream)
@@ -66,9 +75,13 @@ CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes
     CUresult r = CUDA_SUCCESS;
     if (!to || !from || !sizes || !count || !attributes_ok(attributes, indices, n, count))
         return driver_refuse(CUDA_ERROR_INVALID_VALUE);
-    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++)
-        r = sizes[i] ? cuMemcpyAsync(to[i], from[i], sizes[i], stream)
-                     : driver_refuse(CUDA_ERROR_INVALID_VALUE);
+    for (size_t i = 0; r == CUDA_SUCCESS && i < count; i++) {
+        const bool now = order_of(attributes, indices, n, i) ==
+                         CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
+        if (!sizes[i]) return driver_refuse(CUDA_ERROR_INVALID_VALUE);
+        r = now ? copy_from_source_now(to[i], from[i], sizes[i], stream)
+                : cuMemcpyAsync(to[i], from[i], sizes[i], stream);
+    }
     return r;
 }
 

@@ -539,6 +539,18 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream s
     return copy_linear(CU_MEMORYTYPE_UNIFIED, to, CU_MEMORYTYPE_UNIFIED, from, size, stream, false);
 }
 
+CUresult copy_from_source_now(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    struct CUctx_st *c;
+    struct work w;
+    const CUDA_MEMCPY3D p = linear(CU_MEMORYTYPE_UNIFIED, to, CU_MEMORYTYPE_UNIFIED, from, size);
+    CUresult r = driver_begin_on(stream, &c);
+    if (r == CUDA_SUCCESS && (!to || !from)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) r = work_copy(&w, c, &p);
+    if (r == CUDA_SUCCESS) w.source_now = true;
+    return stream_call(stream, r, c, &w, false);
+}
+
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size)
 {
     return copy_linear(CU_MEMORYTYPE_UNIFIED, to, CU_MEMORYTYPE_UNIFIED, from, size, NULL, true);
@@ -727,18 +739,26 @@ bool copy_is_synchronous(const CUDA_MEMCPY3D *p)
            is_in_host(p->dstMemoryType, &to.start);
 }
 
+static bool copy_out(void *to, struct end from, size_t size)
+{
+    if (!from.host) return emu_copy_out(driver.emu, to, from.device, size);
+    memcpy(to, from.host, size);
+    return true;
+}
+
 /* Rows side by side. */
-void *copy_snapshot_pageable_source(CUDA_MEMCPY3D *p)
+void *copy_snapshot_source(CUDA_MEMCPY3D *p, bool shared)
 {
     struct box to, from;
-    if (is_nothing(p) || !is_pageable(p->srcMemoryType, p->srcHost, p->srcDevice) ||
-        boxes_of(p, &to, &from) != CUDA_SUCCESS || !from.start.host)
-        return NULL;
+    if (is_nothing(p) || boxes_of(p, &to, &from) != CUDA_SUCCESS) return NULL;
+    const bool pageable = from.start.host &&
+                          is_pageable(p->srcMemoryType, p->srcHost, p->srcDevice);
+    if (!pageable && !(shared && !from.start.host && host_shares(from.start.device))) return NULL;
     char *bytes = malloc(p->WidthInBytes * p->Height * p->Depth), *end = bytes;
     if (!bytes) abort();
     for (size_t z = 0; z < p->Depth; z++)
         for (size_t y = 0; y < p->Height; y++, end += p->WidthInBytes)
-            memcpy(end, from.start.host + z * from.slice + y * from.pitch, p->WidthInBytes);
+            (void)copy_out(end, row_of(&from, y, z), p->WidthInBytes);
     p->srcMemoryType = CU_MEMORYTYPE_HOST;
     p->srcHost = bytes;
     p->srcPitch = p->WidthInBytes;

@@ -53,7 +53,7 @@ void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
 void work_snapshot_source(struct work *w)
 {
     if (w->type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        w->source_snapshot = copy_snapshot_pageable_source(&w->copy);
+        w->source_snapshot = copy_snapshot_source(&w->copy, w->source_now);
 }
 
 /* ---- others ----------------------------------------------------------------------------------------- */

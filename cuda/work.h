@@ -19,6 +19,7 @@ struct work {
     CUgraphNodeType type;
     struct CUctx_st *context;
     bool launched;         /* of a graph: it is an executable's, not the operation's */
+    bool source_now;       /* of a copy: memory that the host shares is read by the call, too */
     void *source_snapshot; /* what a copy from pageable memory has read of it; NULL: nothing */
     union {
         struct work_kernel {
@@ -75,6 +76,7 @@ CUresult work_execute(struct work *w);
  * now, as CUDA does. */
 void work_snapshot_source(struct work *w);
 
+bool work_kernel_is_loaded(const struct work *w); /* false: its module is gone */
 void **work_kernel_pointers(struct work *w);
 const CUlaunchAttributeValue *work_kernel_attribute(const struct work *w, CUlaunchAttributeID id);
 void work_kernel_set_attribute(struct work *w, CUlaunchAttributeID id,
@@ -89,9 +91,11 @@ CUresult copy_execute(const CUDA_MEMCPY3D *p);
 bool copy_is_synchronous(const CUDA_MEMCPY3D *p);
 /* Whether the host has the memory at this address, too: a call that is not named Async waits where it writes there. */
 bool host_shares(CUdeviceptr address);
-/* If the source is such memory: its bytes now, which the copy reads instead; the caller frees them.
- * NULL: it is not. */
-void *copy_snapshot_pageable_source(CUDA_MEMCPY3D *p);
+/* If the source is such memory, or `shared` and the host shares it: its bytes now, which the copy reads instead; the caller
+ * frees them. NULL: it is not. */
+void *copy_snapshot_source(CUDA_MEMCPY3D *p, bool shared);
+/* Like cuMemcpyAsync, but the source is read before the call returns. */
+CUresult copy_from_source_now(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream);
 CUresult fill_check(const CUDA_MEMSET_NODE_PARAMS *p);
 CUresult fill_execute(const CUDA_MEMSET_NODE_PARAMS *p);
 

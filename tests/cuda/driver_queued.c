@@ -9,10 +9,12 @@
 
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static unsigned *gate; /* pinned: a held stream waits until this is 1 */
@@ -154,6 +156,28 @@ Test(driver_queued, arrays_are_destroyed_behind_their_copies, .init = start, .fi
     OK(cuArrayDestroy(a));
     OK(cuStreamSynchronize(s));
     cr_expect_eq(value_at(cell), 9);
+}
+
+/* CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL: "the accesses must be complete before the API call returns". */
+Test(driver_queued, a_source_is_read_during_the_call_where_that_is_asked_for, .init = start,
+     .fini = driver_reset, .timeout = 60)
+{
+    unsigned *pinned;
+    OK(cuMemHostAlloc((void **)&pinned, 8, 0));
+    CUdeviceptr from[2] = {(CUdeviceptr)(uintptr_t)pinned, (CUdeviceptr)(uintptr_t)(pinned + 1)},
+                to[2] = {cell, cell + 4};
+    size_t sizes[2] = {4, 4}, indices[2] = {0, 1};
+    CUmemcpyAttributes attributes[2] = {
+        {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL},
+        {.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM}};
+    pinned[0] = pinned[1] = 1;
+    hold(s);
+    OK(cuMemcpyBatchAsync(to, from, sizes, 2, attributes, indices, 2, s));
+    pinned[0] = pinned[1] = 2;
+    let_go();
+    OK(cuStreamSynchronize(s));
+    cr_expect(value_at(cell) == 1 && value_at(cell + 4) == 2, "%u %u", value_at(cell),
+              value_at(cell + 4));
 }
 
 /* ---- modules, callbacks ------------------------------------------------------------------------------------ */
