@@ -304,6 +304,8 @@ CUresult cuMemFree_v2(CUdeviceptr address)
     CUresult r = driver_begin(&c);
     if (r == CUDA_SUCCESS && !address) return driver_end(r);
     if (r == CUDA_SUCCESS) r = capture_unsafe();
+    const struct allocation *a = r == CUDA_SUCCESS ? allocation_find(address) : NULL;
+    if (a && a->context && a->context != c) (void)queue_wait_context(a->context);
     if (r == CUDA_SUCCESS) r = queue_wait_context(c);
     if (r == CUDA_SUCCESS)
         graph_memory_ask(&(struct work){.type = CU_GRAPH_NODE_TYPE_MEM_FREE, .free = address});

@@ -180,6 +180,20 @@ Test(driver_queued, a_source_is_read_during_the_call_where_that_is_asked_for, .i
               value_at(cell + 4));
 }
 
+/* Whatever may use memory is done before it is freed, in its own context, too. */
+Test(driver_queued, memory_of_another_context_is_freed_behind_its_work, .init = start,
+     .fini = driver_reset, .timeout = 60)
+{
+    CUcontext other;
+    const CUdeviceptr p = driver_alloc(64);
+    hold(s);
+    OK(cuMemsetD32Async(p, 1, 16, s));
+    OK(cuCtxCreate(&other, NULL, 0, 0));
+    let_go_later();
+    OK(cuMemFree(p));
+    IS(cuStreamQuery(s), CUDA_SUCCESS);
+}
+
 /* ---- modules, callbacks ------------------------------------------------------------------------------------ */
 
 Test(driver_queued, modules_are_unloaded_behind_their_launches, .init = start, .fini = driver_reset,
