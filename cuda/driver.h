@@ -74,6 +74,7 @@ struct CUctx_st {
 struct CUfunc_st {
     struct object object;
     struct CUmod_st *module;
+    unsigned long long id; /* another function at its address has another */
     struct emu_kernel *kernel;
     const char *name;
     struct emu_param *params;

@@ -186,6 +186,8 @@ static CUresult make(struct work *w, struct CUctx_st *c, const CUlaunchConfig *g
     w->context = c;
     w->kernel = (struct work_kernel){
         .function = f,
+        .function_id = f->id,
+        .packed_size = f->params_size,
         .grid = {g->gridDimX, g->gridDimY, g->gridDimZ},
         .block = {g->blockDimX, g->blockDimY, g->blockDimZ},
         .shared = g->sharedMemBytes,
@@ -220,9 +222,9 @@ CUresult kernel_execute(struct work *w)
                            .block = {k->block[0], k->block[1], k->block[2]},
                            .shared = k->shared,
                            .params = k->packed,
-                           .params_size = k->function->params_size,
+                           .params_size = k->packed_size,
                            .cooperative = k->cooperative};
-    if (!function_check(k->function)) return CUDA_ERROR_INVALID_HANDLE; /* unloaded meanwhile */
+    if (!work_kernel_is_loaded(w)) return CUDA_ERROR_INVALID_HANDLE;
     if (v) {
         l.cluster[0] = v->clusterDim.x;
         l.cluster[1] = v->clusterDim.y;

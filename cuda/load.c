@@ -23,6 +23,7 @@ static void add_functions(struct CUmod_st *m)
     for (size_t i = 0; i < m->function_count; i++) {
         struct CUfunc_st *f = m->functions[i] = object_new(OBJECT_FUNCTION, sizeof *f);
         f->module = m;
+        f->id = ++driver.serial;
         f->kernel = emu_kernel_at(m->image, i);
         f->name = emu_kernel_name(f->kernel);
         f->param_count = emu_param_count(f->kernel);

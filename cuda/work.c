@@ -17,11 +17,16 @@ static void *copy_of(const void *from, size_t size)
 
 /* ---- kernels ---------------------------------------------------------------------------------------- */
 
+bool work_kernel_is_loaded(const struct work *w)
+{
+    return function_check(w->kernel.function) && w->kernel.function->id == w->kernel.function_id;
+}
+
 void **work_kernel_pointers(struct work *w)
 {
     struct work_kernel *k = &w->kernel;
     const struct CUfunc_st *f = k->function;
-    if (k->pointers || !f->param_count) return k->pointers;
+    if (k->pointers || !work_kernel_is_loaded(w) || !f->param_count) return k->pointers;
     k->pointers = calloc(f->param_count, sizeof *k->pointers);
     if (!k->pointers) abort();
     for (size_t i = 0; i < f->param_count; i++) k->pointers[i] = k->packed + f->params[i].offset;
@@ -190,7 +195,7 @@ struct work work_clone(const struct work *w)
     switch (w->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         to.kernel.pointers = NULL;
-        to.kernel.packed = copy_of(w->kernel.packed, w->kernel.function->params_size);
+        to.kernel.packed = copy_of(w->kernel.packed, w->kernel.packed_size);
         if (w->kernel.attrs)
             to.kernel.attrs = copy_of(w->kernel.attrs,
                                       w->kernel.attr_count * sizeof *w->kernel.attrs);

@@ -24,11 +24,13 @@ struct work {
     union {
         struct work_kernel {
             struct CUfunc_st *function;
+            unsigned long long function_id;
             CUkernel named; /* as what the caller named it; NULL: a function */
             unsigned grid[3], block[3], shared;
             bool cooperative;
             unsigned attr_count;
             CUlaunchAttribute *attrs;
+            uint32_t packed_size;
             unsigned char *packed; /* parameters at their offsets */
             void **pointers;       /* one to each of them; NULL: nobody has asked */
         } kernel;

@@ -450,6 +450,34 @@ Test(driver_queued, a_cooperative_node_stays_cooperative, .init = start, .fini =
     cr_expect_eq(v.cooperative, 1);
 }
 
+/* Its module is gone, and another is where it was. */
+Test(driver_queued, a_node_of_an_unloaded_kernel_runs_no_other, .init = start, .fini = driver_reset)
+{
+    CUmodule other;
+    CUfunction f;
+    CUgraph g;
+    CUgraphNode n;
+    CUgraphExec x;
+    OK(cuModuleLoadData(&other, driver_ptx));
+    OK(cuModuleGetFunction(&f, other, "scaled"));
+    const CUDA_KERNEL_NODE_PARAMS p = {.func = f,
+                                       .gridDimX = 1,
+                                       .gridDimY = 1,
+                                       .gridDimZ = 1,
+                                       .blockDimX = 1,
+                                       .blockDimY = 1,
+                                       .blockDimZ = 1,
+                                       .kernelParams = (void *[]){&cell}};
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddKernelNode(&n, g, NULL, 0, &p));
+    OK(cuModuleUnload(other));
+    OK(cuModuleLoadData(&other, driver_ptx));
+    OK(cuGraphInstantiate(&x, g, 0));
+    IS(cuGraphLaunch(x, s), CUDA_ERROR_INVALID_HANDLE);
+    OK(cuStreamSynchronize(s));
+    cr_expect_eq(value_at(cell), 0);
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
