@@ -148,8 +148,8 @@ static void node_drop(struct CUgraphNode_st *n)
     object_destroy(&n->object);
 }
 
-CUresult graph_add(struct CUgraph_st *g, const CUgraphNode *dependencies,
-                   const CUgraphEdgeData *data, size_t count, struct work *w, CUgraphNode *out)
+CUresult graph_check_place(CUgraph g, const CUgraphNode *dependencies, size_t count,
+                           const CUgraphNode *out)
 {
     CUresult r = graph_check(g);
     if (!out || (count && !dependencies)) r = CUDA_ERROR_INVALID_VALUE;
@@ -159,6 +159,13 @@ CUresult graph_add(struct CUgraph_st *g, const CUgraphNode *dependencies,
         for (size_t k = 0; k < i; k++)
             if (dependencies[k] == dependencies[i]) r = CUDA_ERROR_INVALID_VALUE;
     }
+    return r;
+}
+
+CUresult graph_add(struct CUgraph_st *g, const CUgraphNode *dependencies,
+                   const CUgraphEdgeData *data, size_t count, struct work *w, CUgraphNode *out)
+{
+    const CUresult r = graph_check_place(g, dependencies, count, out);
     if (r != CUDA_SUCCESS) {
         work_end(w);
         return r;
@@ -420,11 +427,13 @@ CUresult cuGraphDestroy(CUgraph graph)
     return driver_end(r);
 }
 
-static bool has_memory_nodes(const struct CUgraph_st *g)
+/* Of memory or conditions. */
+static bool has_single_nodes(const struct CUgraph_st *g)
 {
     for (size_t i = 0; i < g->count; i++)
         if (g->nodes[i]->work.type == CU_GRAPH_NODE_TYPE_MEM_ALLOC ||
-            g->nodes[i]->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+            g->nodes[i]->work.type == CU_GRAPH_NODE_TYPE_MEM_FREE ||
+            g->nodes[i]->work.type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
             return true;
     return false;
 }
@@ -433,7 +442,7 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph graph)
 {
     CUresult r = begin_graph(graph);
     if (r == CUDA_SUCCESS && !clone) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && has_memory_nodes(graph)) r = CUDA_ERROR_NOT_SUPPORTED;
+    if (r == CUDA_SUCCESS && has_single_nodes(graph)) r = CUDA_ERROR_NOT_SUPPORTED;
     if (r == CUDA_SUCCESS) {
         *clone = graph_copy(graph);
         (*clone)->owned = false;

@@ -68,6 +68,9 @@ void graph_drop(struct CUgraph_st *g);   /* NULL is allowed */
 void graph_drop_all(struct CUctx_st *c); /* graphs, executables and user objects of a context */
 CUresult graph_check(CUgraph g);
 
+/* Whether a node may be added behind these nodes of the graph, and its handle left there. */
+CUresult graph_check_place(CUgraph g, const CUgraphNode *dependencies, size_t count,
+                           const CUgraphNode *out);
 /* Behind these nodes of the graph; takes the operation. */
 CUresult graph_add(struct CUgraph_st *g, const CUgraphNode *dependencies,
                    const CUgraphEdgeData *data, size_t count, struct work *w, CUgraphNode *out);

@@ -117,8 +117,8 @@ CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *
     struct CUctx_st *c;
     struct work w;
     CUresult r = driver_begin(&c);
-    if (r == CUDA_SUCCESS) r = graph_check(graph);
-    if (r == CUDA_SUCCESS && (!node || !params)) r = CUDA_ERROR_INVALID_VALUE;
+    if (r == CUDA_SUCCESS) r = graph_check_place(graph, dependencies, count, node);
+    if (r == CUDA_SUCCESS && !params) r = CUDA_ERROR_INVALID_VALUE;
     if (r == CUDA_SUCCESS) r = make(&w, c, graph, params);
     if (r == CUDA_SUCCESS) r = graph_add(graph, dependencies, data, count, &w, node);
     return driver_end(r);

@@ -478,6 +478,30 @@ Test(driver_queued, a_node_of_an_unloaded_kernel_runs_no_other, .init = start, .
     cr_expect_eq(value_at(cell), 0);
 }
 
+/* A call that fails takes nothing; of a graph with conditions there is one at most ("the graph cannot be cloned"). */
+Test(driver_queued, graphs_that_are_not_given_away, .init = start, .fini = driver_reset)
+{
+    CUgraph g, child, clone;
+    CUgraphNode n, wrong;
+    CUgraphConditionalHandle handle;
+    size_t count = 0;
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphCreate(&child, 0));
+    wrong = add_fill(child, NULL, cell, 1);
+    CUgraphNodeParams p = {.type = CU_GRAPH_NODE_TYPE_GRAPH,
+                           .graph = {.graph = child, .ownership = 1}};
+    IS(cuGraphAddNode(&n, g, &wrong, NULL, 1, &p), CUDA_ERROR_INVALID_VALUE);
+    IS(cuGraphGetNodes(child, NULL, &count), CUDA_SUCCESS);
+    cr_expect_eq(count, 1);
+    OK(cuGraphConditionalHandleCreate(&handle, g, driver_context, 0, 0));
+    CUgraphNodeParams q = {
+        .type = CU_GRAPH_NODE_TYPE_CONDITIONAL,
+        .conditional = {
+            .handle = handle, .type = CU_GRAPH_COND_TYPE_IF, .size = 1, .ctx = driver_context}};
+    OK(cuGraphAddNode(&n, g, NULL, NULL, 0, &q));
+    IS(cuGraphClone(&clone, g), CUDA_ERROR_NOT_SUPPORTED);
+}
+
 /* ---- several threads --------------------------------------------------------------------------------------- */
 
 static atomic_int begun, passed, destroyed;
