@@ -224,7 +224,10 @@ static CUresult step(struct CUstream_st *s)
     driver.site = 0;
     end_on_timeline(o);
     unordered_done();
-    if (r == CUDA_ERROR_NOT_READY) return r;
+    if (r == CUDA_ERROR_NOT_READY) {
+        driver_wake(); /* those who saw that somebody was at it */
+        return r;
+    }
     if (r != CUDA_SUCCESS || !o->run || graph_run_done(o->run)) finish(o, r);
     driver_wake();
     return r;

@@ -589,6 +589,36 @@ Test(driver_queued, another_thread_asks_while_a_launch_ends, .init = start, .fin
     OK(cuStreamSynchronize(s));
 }
 
+static void *wait_for_other(void *unused)
+{
+    (void)unused;
+    wait_for(&begun);
+    OK(cuStreamSynchronize(t));
+    atomic_store(&passed, 1);
+    return NULL;
+}
+static void until_passed(void *unused)
+{
+    (void)unused;
+    atomic_store(&begun, 1);
+    wait_for(&passed);
+}
+
+/* Who waits while another thread calls a function that does not return looks again when that thread goes on. */
+Test(driver_queued, who_waits_looks_again_when_nobody_is_at_it, .init = start, .fini = driver_reset,
+     .timeout = 30)
+{
+    pthread_t other;
+    OK(cuMemHostAlloc((void **)&second, 4, 0));
+    *second = 0;
+    OK(cuStreamWaitValue32(t, (CUdeviceptr)(uintptr_t)second, 1, CU_STREAM_WAIT_VALUE_EQ));
+    cr_assert_eq(pthread_create(&other, NULL, wait_for_other, NULL), 0);
+    OK(cuLaunchHostFunc(s, until_passed, NULL));
+    *second = 1;
+    pthread_join(other, NULL);
+    OK(cuStreamSynchronize(s));
+}
+
 /* ---- races of streams ---------------------------------------------------------------------------------------- */
 
 static unsigned races;
