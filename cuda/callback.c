@@ -129,6 +129,11 @@ CUresult callback_step(struct callback_run **run, const struct callback *c)
     return left ? CUDA_ERROR_DEINITIALIZED : returned ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
+bool callback_is_called(void)
+{
+    return server.next != NULL;
+}
+
 void callback_leave(struct callback_run *run)
 {
     if (!run) return;

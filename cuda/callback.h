@@ -23,6 +23,7 @@ void callback_prepare(void);
 
 /* *run is NULL before, and when it has returned. NOT_READY: it has not yet, or another is being called. */
 CUresult callback_step(struct callback_run **run, const struct callback *c);
+bool callback_is_called(void);                 /* some function is, or will be */
 void callback_leave(struct callback_run *run); /* whether it has returned or not; NULL is allowed */
 
 #endif

@@ -261,14 +261,20 @@ static bool go_on(void)
     return done;
 }
 
+static bool is_somebody_at_it(void)
+{
+    for (size_t i = 0; i < driver.queues.busy_count; i++)
+        if (driver.queues.busy[i]->head->running) return true;
+    return false;
+}
+
 /* Somebody else is at it, or a value is still to be written by the host. */
 static void wait_for_others(void)
 {
-    for (size_t i = 0; i < driver.queues.busy_count; i++)
-        if (driver.queues.busy[i]->head->running) {
-            driver_sleep();
-            return;
-        }
+    if (is_somebody_at_it()) {
+        driver_sleep();
+        return;
+    }
     driver_unlock();
     nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     driver_lock();
@@ -475,6 +481,18 @@ CUresult queue_wait_stream(struct CUstream_st *s)
     return s->context->broken;
 }
 
+/* The host has waited for what is done of it. */
+static void waited_for_context(const struct CUctx_st *c)
+{
+    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
+        const struct CUstream_st *s = (struct CUstream_st *)o;
+        if (c && s->context != c) continue;
+        unordered_wait(s->stamp);
+        wait_on_timeline(s->done_at);
+    }
+    unordered_wait_gone();
+}
+
 CUresult queue_wait_context(const struct CUctx_st *c)
 {
     for (size_t i = 0; i < driver.queues.busy_count;) {
@@ -484,14 +502,19 @@ CUresult queue_wait_context(const struct CUctx_st *c)
             i = 0;
         } else i++;
     }
-    for (struct object *o = driver.objects.all[OBJECT_STREAM - OBJECT_CONTEXT]; o; o = o->next) {
-        const struct CUstream_st *s = (struct CUstream_st *)o;
-        if (c && s->context != c) continue;
-        unordered_wait(s->stamp);
-        wait_on_timeline(s->done_at);
-    }
-    unordered_wait_gone();
+    waited_for_context(c);
     return c ? c->broken : CUDA_SUCCESS;
+}
+
+bool queue_end(void)
+{
+    while (driver.queues.busy_count)
+        if (!go_on()) {
+            if (!is_somebody_at_it() && !callback_is_called()) break;
+            wait_for_others();
+        }
+    waited_for_context(NULL);
+    return !driver.queues.busy_count;
 }
 
 CUresult queue_wait_event(CUevent e)

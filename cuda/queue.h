@@ -31,6 +31,8 @@ CUresult stream_call(CUstream handle, CUresult made, struct CUctx_st *c, struct 
 CUresult queue_wait_stream(struct CUstream_st *s);
 CUresult queue_wait_context(const struct CUctx_st *c); /* NULL: of all */
 CUresult queue_wait_event(CUevent e);
+/* At the end of the program, which writes no values any more. false: something waits for one, and is not done. */
+bool queue_end(void);
 /* Whether it is; and if not, some stream goes on a little. */
 bool queue_poll_stream(struct CUstream_st *s);
 bool queue_poll_event(CUevent e);

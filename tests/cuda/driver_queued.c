@@ -619,6 +619,22 @@ Test(driver_queued, who_waits_looks_again_when_nobody_is_at_it, .init = start, .
     OK(cuStreamSynchronize(s));
 }
 
+/* The end of a program does not wait for what the program alone could do. */
+Test(driver_queued, a_program_ends_though_a_stream_waits, .timeout = 30)
+{
+    int status = -1;
+    const pid_t child = fork();
+    if (!child) {
+        start();
+        OK(cuMemsetD32Async(cell, 1, 1, t));
+        hold(s);
+        exit(0);
+    }
+    for (int i = 0; i < 100 && waitpid(child, &status, WNOHANG) == 0; i++) usleep(100000);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%d", status);
+    if (!WIFEXITED(status)) kill(child, SIGKILL);
+}
+
 /* ---- races of streams ---------------------------------------------------------------------------------------- */
 
 static unsigned races;
