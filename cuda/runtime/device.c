@@ -23,7 +23,10 @@ cudaError_t cudaGetDevice(int *device)
 
 cudaError_t cudaSetDevice(int device)
 {
-    RUNTIME_CALL(exists(device));
+    const cudaError_t r = runtime_done(runtime_begin());
+    if (r != cudaSuccess) return r;
+    const CUresult there = exists(device);
+    return runtime_done(there == CUDA_SUCCESS ? runtime_use_primary() : there);
 }
 
 cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)

@@ -25,6 +25,11 @@ CUresult runtime_begin(void)
     return r == CUDA_SUCCESS && !now ? cuCtxSetCurrent(primary) : r;
 }
 
+CUresult runtime_use_primary(void)
+{
+    return cuCtxSetCurrent(primary);
+}
+
 cudaError_t runtime_done(unsigned result)
 {
     if (result != cudaSuccess) {

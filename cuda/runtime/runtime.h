@@ -19,6 +19,8 @@
 
 /* CUDA_SUCCESS, or why nothing can be done. */
 CUresult runtime_begin(void);
+/* The primary context is the thread's from now on, whichever was. */
+CUresult runtime_use_primary(void);
 /* The error becomes the thread's last one, unless there is none. */
 cudaError_t runtime_done(unsigned result);
 

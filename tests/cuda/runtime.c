@@ -1,6 +1,7 @@
 /* The runtime API as the host code that nvcc makes calls it. Layouts and numbers were compared with CUDA 13's
  * headers. */
 #define _GNU_SOURCE
+#include "cuda/cuda_api.h"
 #include "cuda/device.h"
 #include "cuda/runtime/runtime_api.h"
 #include "tests/support/fatbins.h"
@@ -575,6 +576,23 @@ Test(runtime, streams_and_events, .init = start, .fini = stop)
     IS(cudaEventRecord(from, s), cudaErrorInvalidResourceHandle);
     OK(cudaStreamDestroy(s));
     IS(cudaStreamSynchronize(s), cudaErrorInvalidResourceHandle);
+}
+
+/* "This call will bind the primary context of the specified device to the calling thread." */
+Test(runtime, setting_the_device_makes_its_primary_context_current, .init = start, .fini = stop)
+{
+    CUcontext own, primary, now;
+    void *p;
+    OK(cudaFree(NULL));
+    cr_assert_eq(cuCtxGetCurrent(&primary), CUDA_SUCCESS);
+    cr_assert_eq(cuCtxCreate(&own, NULL, 0, 0), CUDA_SUCCESS);
+    OK(cudaMalloc(&p, 4)); /* other calls leave it */
+    cr_assert_eq(cuCtxGetCurrent(&now), CUDA_SUCCESS);
+    cr_expect_eq(now, own);
+    IS(cudaSetDevice(1), cudaErrorInvalidDevice);
+    OK(cudaSetDevice(0));
+    cr_assert_eq(cuCtxGetCurrent(&now), CUDA_SUCCESS);
+    cr_expect_eq(now, primary);
 }
 
 Test(runtime, says_after_the_end_that_it_is_too_late, .init = start)
