@@ -35,6 +35,8 @@ ASYNCHRONOUS(cudaLaunchCooperativeKernel,
 ASYNCHRONOUS(cudaLaunchHostFunc, (cudaStream_t s, cudaHostFn_t function, void *data),
              (OWN(s), function, data))
 ASYNCHRONOUS(cudaMallocAsync, (void **out, size_t size, cudaStream_t s), (out, size, OWN(s)))
+ASYNCHRONOUS(cudaMallocFromPoolAsync, (void **out, size_t size, cudaMemPool_t pool, cudaStream_t s),
+             (out, size, pool, OWN(s)))
 ASYNCHRONOUS(cudaFreeAsync, (void *address, cudaStream_t s), (address, OWN(s)))
 ASYNCHRONOUS(cudaMemcpyAsync,
              (void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t s),

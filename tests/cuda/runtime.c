@@ -595,6 +595,26 @@ Test(runtime, setting_the_device_makes_its_primary_context_current, .init = star
     cr_expect_eq(now, primary);
 }
 
+cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream, int mode);
+cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *graph);
+cudaError_t cudaMallocFromPoolAsync_ptsz(void **out, size_t size, cudaMemPool_t pool,
+                                         cudaStream_t stream);
+
+/* The stream that is left out is the thread's. */
+Test(runtime, a_thread_captures_allocations_of_a_pool, .init = start, .fini = stop)
+{
+    cudaMemPool_t pool;
+    cudaGraph_t g;
+    void *p;
+    size_t count = 0;
+    OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+    OK(cudaStreamBeginCapture_ptsz(NULL, 0));
+    OK(cudaMallocFromPoolAsync_ptsz(&p, 64, pool, NULL));
+    OK(cudaStreamEndCapture_ptsz(NULL, &g));
+    OK(cudaGraphGetNodes(g, NULL, &count));
+    cr_expect_eq(count, 1);
+}
+
 Test(runtime, says_after_the_end_that_it_is_too_late, .init = start)
 {
     size_t size;
