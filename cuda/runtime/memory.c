@@ -417,6 +417,25 @@ static bool is_host(const void *memory, CUmemorytype said)
            type == CU_MEMORYTYPE_HOST;
 }
 
+/* Between an array and memory of the device, row by row from that byte of the array on. */
+static unsigned copy_device_rows(cudaArray_t array, size_t offset, const void *memory, size_t size,
+                                 bool to_it, cudaStream_t stream)
+{
+    CUDA_ARRAY3D_DESCRIPTOR d;
+    unsigned r = cuArray3DGetDescriptor(&d, array);
+    const size_t row = r == cudaSuccess ? d.Width * runtime_texel(d.Format) * d.NumChannels : 0;
+    for (size_t done = 0, n; r == cudaSuccess && done < size; done += n) {
+        const size_t at = offset + done, left = row - at % row;
+        n = left < size - done ? left : size - done;
+        const struct side a = {.array = array, .x = at % row, .y = at / row},
+                          m = {.type = CU_MEMORYTYPE_DEVICE,
+                               .memory = (const char *)memory + done,
+                               .pitch = n};
+        r = copy_between(to_it ? &m : &a, to_it ? &a : &m, n, (struct cudaExtent){0, 1, 1}, stream);
+    }
+    return r;
+}
+
 static unsigned to_array(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
                          enum cudaMemcpyKind kind, cudaStream_t stream)
 {
@@ -425,7 +444,7 @@ static unsigned to_array(cudaArray_t to, size_t x, size_t y, const void *from, s
     const CUresult r = offset_in(to, x, y, &offset);
     if (r != CUDA_SUCCESS || !size) return r;
     if (is_host(from, source_of(kind))) return cuMemcpyHtoAAsync(to, offset, from, size, stream);
-    return cuMemcpyDtoA(to, offset, runtime_address(from), size);
+    return copy_device_rows(to, offset, from, size, true, stream);
 }
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
@@ -448,7 +467,7 @@ static unsigned from_array(void *to, cudaArray_t from, size_t x, size_t y, size_
     const CUresult r = offset_in(from, x, y, &offset);
     if (r != CUDA_SUCCESS || !size) return r;
     if (is_host(to, target_of(kind))) return cuMemcpyAtoHAsync(to, from, offset, size, stream);
-    return cuMemcpyAtoD(runtime_address(to), from, offset, size);
+    return copy_device_rows(from, offset, to, size, false, stream);
 }
 
 cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_t from, size_t x, size_t y, size_t size,

@@ -615,6 +615,35 @@ Test(runtime, a_thread_captures_allocations_of_a_pool, .init = start, .fini = st
     cr_expect_eq(count, 1);
 }
 
+/* A copy between an array and memory of the device is its stream's: it comes behind what the stream waits for. */
+Test(runtime, copies_runs_of_arrays_in_their_streams, .init = start, .fini = stop, .timeout = 60)
+{
+    const struct cudaChannelFormatDesc words = cudaCreateChannelDesc(32, 0, 0, 0,
+                                                                     cudaChannelFormatKindUnsigned);
+    cudaStream_t s;
+    cudaArray_t a;
+    void *memory, *flag;
+    unsigned back[6] = {0};
+    OK(cudaStreamCreateWithFlags(&s, 1));
+    OK(cudaMallocArray(&a, &words, 4, 4, 0));
+    OK(cudaMalloc(&memory, 64));
+    OK(cudaHostAlloc(&flag, 4, 0));
+    *(volatile unsigned *)flag = 0;
+    OK(cudaMemset(memory, 0, 64));
+    OK(cudaDeviceSynchronize());
+    cr_assert_eq(cuStreamWaitValue32(s, (CUdeviceptr)(uintptr_t)flag, 1, CU_STREAM_WAIT_VALUE_EQ),
+                 CUDA_SUCCESS);
+    OK(cudaMemsetAsync(memory, 1, 32, s));
+    OK(cudaMemcpyToArrayAsync(a, 8, 1, memory, 24, cudaMemcpyDeviceToDevice,
+                              s)); /* half a row, and a row */
+    OK(cudaMemsetAsync(memory, 0, 64, s));
+    OK(cudaMemcpyFromArrayAsync(memory, a, 8, 1, 24, cudaMemcpyDeviceToDevice, s));
+    *(volatile unsigned *)flag = 1;
+    OK(cudaStreamSynchronize(s));
+    OK(cudaMemcpy(back, memory, sizeof back, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 6; i++) cr_expect_eq(back[i], 0x01010101, "%d: %x", i, back[i]);
+}
+
 Test(runtime, says_after_the_end_that_it_is_too_late, .init = start)
 {
     size_t size;
