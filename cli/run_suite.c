@@ -101,6 +101,8 @@ static void after(void *self, const char *kernel, const struct emu_launch *l,
     if (r->watch && r->watch->after)
         r->watch->after(r->watch->self, cuda_device_emu(), kernel, l, e);
     const struct launch_record record = launch_record_of(kernel, l, e);
+    const char *note = cuda_device_note();
+    if (note) buf_puts(&text, note);
     launch_record_text(&record, &text);
     if (r->progress) progress_launch(r->progress, e->warp_instructions, e->seconds);
     report_launch(r, &record, text.data ? text.data : "");

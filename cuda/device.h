@@ -30,6 +30,8 @@ struct cuda_watch {
     struct run_observer *run_observer; /* of each launch; NULL: none */
 };
 void cuda_device_watch(const struct cuda_watch *watch); /* copied; NULL: none */
+/* checks_note() of the last launch. */
+const char *cuda_device_note(void);
 
 /* Everything that the driver API made is gone, and all handles with it; as before cuInit. */
 void cuda_device_reset(void);

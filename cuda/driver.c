@@ -433,6 +433,11 @@ void cuda_device_configure(const struct emu_config *config)
     driver_unlock();
 }
 
+const char *cuda_device_note(void)
+{
+    return checks_note(driver.checks);
+}
+
 void cuda_device_watch(const struct cuda_watch *watch)
 {
     driver_lock();

@@ -132,6 +132,8 @@ static CUresult run(struct CUctx_st *c, struct CUfunc_st *f, struct emu_launch *
     if (w->after) w->after(w->self, f->name, l, report);
     const struct launch_record record = launch_record_of(f->name, l, report);
     driver_report_launch(&record);
+    const char *note = checks_note(driver.checks);
+    if (note) driver_say("heddle: kernel '%s': %s", f->name, note);
     const CUresult r = result_of(record.fault);
     if (r == CUDA_SUCCESS) return r;
     if (report->fault.kind != EMU_BAD_LAUNCH) c->broken = r;

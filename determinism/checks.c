@@ -15,12 +15,21 @@ struct checks {
     const struct emu_observer **list;
 };
 
+/* HEDDLE_RACE_CLOCKS: bytes of clocks, for tests. */
+static struct race *new_race(void)
+{
+    struct race *r = race_new();
+    const char *bytes = getenv("HEDDLE_RACE_CLOCKS");
+    if (bytes) race_limit(r, (struct race_limits){UINT32_MAX, strtoull(bytes, NULL, 10)});
+    return r;
+}
+
 struct checks *checks_new(unsigned checks)
 {
     if (!(checks & (EMU_CHECK_RACE | EMU_CHECK_ATOMICITY))) return NULL;
     struct checks *c = calloc(1, sizeof *c);
     if (!c) abort();
-    if (checks & EMU_CHECK_RACE) c->race = race_new();
+    if (checks & EMU_CHECK_RACE) c->race = new_race();
     if (checks & EMU_CHECK_ATOMICITY) c->atomicity = atomicity_new();
     return c;
 }
@@ -45,4 +54,11 @@ void checks_join(struct checks *c, struct emu_launch *l)
     if (c->atomicity) c->list[n++] = atomicity_observer(c->atomicity);
     l->observers = c->list;
     l->observer_count = n;
+}
+
+const char *checks_note(const struct checks *c)
+{
+    if (!c || !c->race || !race_condensed(c->race)) return NULL;
+    return "note: so many critical sections that the race detector condensed what they ordered: races far apart may have "
+           "been missed\n";
 }

@@ -3,6 +3,7 @@
  *
  *     struct checks *c = checks_new(config.checks);
  *     checks_join(c, &launch);        // before each launch
+ *     ...checks_note(c)...            // after it
  *     checks_free(c); */
 #ifndef HEDDLE_DETERMINISM_CHECKS_H
 #define HEDDLE_DETERMINISM_CHECKS_H
@@ -14,5 +15,8 @@ struct checks *checks_new(unsigned checks); /* NULL: none of them was asked for 
 void checks_free(struct checks *c);         /* NULL is allowed */
 /* Adds them to the launch's observers, if there are any. The list is good until the next call. */
 void checks_join(struct checks *c, struct emu_launch *l);
+/* What the checks may have missed in the last launch, in a line, although they examined all of it; or NULL. It is no
+ * finding. `c`: may be NULL. */
+const char *checks_note(const struct checks *c);
 
 #endif

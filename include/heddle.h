@@ -240,7 +240,7 @@ struct heddle_run {
     uint32_t line;    /* of the PTX where it is; 0: none */
     bool limit;       /* because of max_instructions, timeout or a deadlock */
     const char *
-        text; /* of the fault, and of what the checks found: lines; "" if there is nothing. Until the next launch */
+        text; /* of the fault, of what the checks found, and notes: lines; "" if there is nothing. Until the next launch */
     size_t findings;   /* of the checks */
     size_t suppressed; /* and those that are not told */
     uint64_t warp_instructions, thread_instructions;

@@ -301,6 +301,8 @@ struct heddle_run heddle_device_run(struct heddle_device *d, const struct heddle
     d->last = launch_record_of(emu_kernel_name(k), &l, r);
     d->lines = NULL;
     if (r->counts) emu_profile_add(d->profile, r->counts);
+    const char *note = checks_note(d->checks);
+    if (note) buf_puts(&d->text, note);
     return run_of(d);
 }
 

@@ -197,8 +197,9 @@ struct race {
     uint32_t cta_count;           /* of both lists */
     struct cluster_state *clusters;
     uint32_t prune_counter;
-    uint32_t chains; /* of flags, so far */
-    bool has_copies; /* the kernel has asynchronous copies */
+    uint32_t chains;    /* of flags, so far */
+    uint32_t condensed; /* how often the clocks were condensed in this launch */
+    bool has_copies;    /* the kernel has asynchronous copies */
     uint32_t
         lowest_level; /* that is tracked: GPU only, where no instruction names a narrower scope */
     bool mapped;

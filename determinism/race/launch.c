@@ -95,6 +95,7 @@ static void race_on_begin(void *self, struct emu_machine *m)
     struct race *r = self;
     forget(r);
     r->machine = m;
+    r->condensed = 0;
     r->extent = emu_machine_extent(m);
     r->has_copies = emu_machine_copies(m);
     r->lowest_level = emu_machine_has_narrow_scopes(m) ? 0 : LEVELS - 1;
@@ -146,6 +147,11 @@ struct race *race_new(void)
 void race_limit(struct race *r, struct race_limits l)
 {
     r->limits = l;
+}
+
+uint64_t race_condensed(const struct race *r)
+{
+    return r->condensed + (r->nested ? race_condensed(r->nested) : 0);
 }
 
 void race_free(struct race *r)

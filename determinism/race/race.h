@@ -37,5 +37,8 @@ struct race_limits {
     uint64_t events, clock_bytes;
 };
 void race_limit(struct race *r, struct race_limits l); /* for tests: lower limits */
+/* How often the last launch, with the grids that it waited for, had more clocks than the limit and condensed them. Then it
+ * may have missed races that are far apart (vclock.h); that is no finding. */
+uint64_t race_condensed(const struct race *r);
 
 #endif

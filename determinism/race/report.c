@@ -83,5 +83,6 @@ void race_shrink_clocks(struct race *r)
     const uint64_t most = r->limits.clock_bytes;
     if (r->gave_up) return;
     vclock_condense(&r->vclocks);
+    r->condensed++;
     if (r->vclocks.bytes > most - most / 4) race_give_up(r); /* it would soon be as large again */
 }

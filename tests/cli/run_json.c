@@ -1,4 +1,5 @@
 /* `heddle run`: its JSON, counts and profiles. */
+#define _GNU_SOURCE /* setenv */
 #include "tests/support/run.h"
 #include "tests/support/support.h"
 
@@ -305,5 +306,23 @@ Test(run_json, profile)
     for (size_t i = 0; i < json_array_size(json_object_get(j, "launches")); i++)
         launched += number(element(j, "launches", i), "warp_instructions");
     cr_expect(sum == launched && sum > 0, "%lld of %lld", (long long)sum, (long long)launched);
+    json_decref(j);
+}
+
+/* That the race detector condensed its clocks, and so may have missed races, is a note, in text and JSON: no finding. */
+Test(run_json, condensed_clocks_are_a_note)
+{
+    setenv("HEDDLE_RACE_CLOCKS", "4000000", 1);
+    json_t *j = run_json("suite:bank --check race --format=json", 0);
+    cr_expect(strstr(json_string_value(json_object_get(j, "messages")), "races far apart may"));
+    cr_expect_eq(json_integer_value(json_object_get(element(j, "launches", 0), "findings")), 0);
+    json_decref(j);
+    struct run_result r = run_heddle("suite:bank --check race");
+    cr_expect(r.status == 0 && strstr(r.err, "note: so many critical sections"), "%d: %s", r.status,
+              r.err);
+    run_drop(&r);
+    unsetenv("HEDDLE_RACE_CLOCKS");
+    j = run_json("suite:bank --check race --format=json", 0);
+    cr_expect_str_eq(json_string_value(json_object_get(j, "messages")), "");
     json_decref(j);
 }

@@ -609,6 +609,8 @@ static const char writes_one_word[] = ".reg .b64 %d<3>; .reg .b32 %r<5>;\n"
     "back: atom.global.exch.b32 %r6, [%d2], 0;\n"                                                        \
     "next: setp.eq.u32 %q, %r5, 0; @%q bra again;\n"
 
+static uint64_t condensed; /* how often, in the last launch of find_within() */
+
 /* Runs a kernel with CTAs of 64 threads. The number of findings, and the first one's text. */
 static size_t find_within(const char *body, uint32_t ctas, const struct race_limits *limits,
                           char *first, size_t size)
@@ -637,6 +639,7 @@ static size_t find_within(const char *body, uint32_t ctas, const struct race_lim
     cr_assert_eq(report->fault.kind, EMU_OK);
     const size_t count = report->finding_count;
     snprintf(first, size, "%s", count ? report->findings[0].text : "");
+    condensed = race_condensed(r);
     cr_expect(!count || report->findings[0].kind == EMU_RACE);
     race_free(r);
     emu_unload(im);
@@ -668,7 +671,9 @@ Test(race, contended_locks_take_bounded_memory)
     const struct race_limits little = {UINT32_MAX, 200 << 10};
     char text[512];
     cr_expect_eq(find_within(TAKES_TWO_LOCKS(""), 256, NULL, text, sizeof text), 0, "%s", text);
+    cr_expect_eq(condensed, 0);
     cr_expect_eq(find_within(TAKES_TWO_LOCKS(""), 256, &little, text, sizeof text), 0, "%s", text);
+    cr_expect_gt(condensed, 0);
     /* The last CTAs write one word after they have given the locks back. */
     const char *late = TAKES_TWO_LOCKS(
         "") "setp.lt.u32 %q, %r1, 250; @%q bra end; st.global.u32 [%d1+192], %r1; end:";
