@@ -41,7 +41,7 @@ struct operation {
     CUresult result;
 };
 
-static const struct operation *executing; /* the last one that took a step */
+static _Thread_local const struct operation *executing; /* that this thread took the last step of */
 
 uint32_t queue_choose(uint32_t n)
 {

@@ -589,6 +589,45 @@ Test(driver_queued, another_thread_asks_while_a_launch_ends, .init = start, .fin
     OK(cuStreamSynchronize(s));
 }
 
+static void *fill_meanwhile(void *unused)
+{
+    (void)unused;
+    OK(cuCtxSetCurrent(driver_context));
+    wait_for(&begun);
+    OK(cuMemsetD32Async(cell + 4, 2, 1, CU_STREAM_PER_THREAD));
+    OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    atomic_store(&passed, 1);
+    return NULL;
+}
+
+/* A launch goes on beside its host node that has not returned, while which another thread took a step. */
+Test(driver_queued, a_node_waits_though_another_thread_goes_on, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    pthread_t other;
+    CUgraph g;
+    CUgraphNode host, wait;
+    CUgraphExec x;
+    CUevent e;
+    OK(cuEventCreate(&e, 0));
+    OK(cuGraphCreate(&g, 0));
+    OK(cuGraphAddHostNode(&host, g, NULL, 0, &(CUDA_HOST_NODE_PARAMS){.fn = slowly}));
+    OK(cuGraphAddEventWaitNode(&wait, g, NULL, 0, e));
+    add_fill(g, &wait, cell, 4);
+    OK(cuGraphInstantiate(&x, g, 0));
+    hold(t);
+    OK(cuEventRecord(e, t));
+    cr_assert_eq(pthread_create(&other, NULL, fill_meanwhile, NULL), 0);
+    OK(cuGraphLaunch(x, s));
+    pthread_join(other, NULL);
+    usleep(150000);
+    (void)cuStreamQuery(s);
+    cr_expect_eq(value_at(cell), 0);
+    let_go();
+    OK(cuStreamSynchronize(s));
+    cr_expect_eq(value_at(cell), 4);
+}
+
 static void *wait_for_other(void *unused)
 {
     (void)unused;
