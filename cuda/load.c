@@ -18,12 +18,13 @@
 
 static void add_functions(struct CUmod_st *m)
 {
+    static unsigned long long functions; /* that were ever loaded; the lock is held */
     m->function_count = emu_kernel_count(m->image);
     m->functions = arena_array(m->arena, struct CUfunc_st *, m->function_count);
     for (size_t i = 0; i < m->function_count; i++) {
         struct CUfunc_st *f = m->functions[i] = object_new(OBJECT_FUNCTION, sizeof *f);
         f->module = m;
-        f->id = ++driver.serial;
+        f->id = ++functions;
         f->kernel = emu_kernel_at(m->image, i);
         f->name = emu_kernel_name(f->kernel);
         f->param_count = emu_param_count(f->kernel);
