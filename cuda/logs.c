@@ -23,6 +23,7 @@ static void tell(const char *line)
 {
     char copy[LENGTH];
     const size_t n = strlen(line);
+    const bool inside = driver_is_host_function(); /* that made the call which failed */
     memcpy(copy, line, n + 1);
     for (struct CUlogsCallbackEntry_st *c = callbacks, *next; c; c = next) {
         next = c->next;
@@ -30,7 +31,7 @@ static void tell(const char *line)
         driver_unlock();
         c->function(c->data, CU_LOG_LEVEL_ERROR, copy, n);
         driver_lock();
-        driver_host_function(false);
+        driver_host_function(inside);
     }
 }
 

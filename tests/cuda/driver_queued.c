@@ -241,6 +241,30 @@ Test(driver_queued, callbacks_hear_of_a_fault_before_them, .init = start, .fini 
               told, calls);
 }
 
+static CUresult answers[2];
+static void call_back(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 2; i++) answers[i] = cuCtxSynchronize();
+}
+static void hear(void *data, CUlogLevel level, char *text, size_t size)
+{
+    (void)data, (void)level, (void)text, (void)size;
+}
+
+/* A function of the host must not call CUDA, also after a call that failed and was told to who hears the log. */
+Test(driver_queued, no_call_is_permitted_in_a_host_function, .init = start, .fini = driver_reset,
+     .timeout = 60)
+{
+    CUlogsCallbackHandle h;
+    OK(cuLogsRegisterCallback(hear, NULL, &h));
+    OK(cuLaunchHostFunc(s, call_back, NULL));
+    OK(cuStreamSynchronize(s));
+    IS(answers[0], CUDA_ERROR_NOT_PERMITTED);
+    IS(answers[1], CUDA_ERROR_NOT_PERMITTED);
+    OK(cuLogsUnregisterCallback(h));
+}
+
 /* ---- events and streams ------------------------------------------------------------------------------------ */
 
 Test(driver_queued, a_new_event_is_not_the_destroyed_one, .init = start, .fini = driver_reset,
