@@ -39,23 +39,28 @@ Test(example_order, is_quoted_in_its_page)
     buf_free(&page);
 }
 
-/* Workloads check their results. */
+/* Workloads check their results. Where these depend on the order of the threads they are the same again. */
 Test(example_order, runs_workloads, .timeout = 300)
 {
-    static const char *const names[] = {
-        "saxpy",       "transpose_tiled", "sum_tree",    "sum_atomic",  "reduce_shuffle",
-        "litmus_grid", "hash_probe",      "sum_lock",    "scan_blocks", "scan_lookback",
-        "bfs_fixed",   "bfs_racy",        "spmv_vector", "racey_warps", "ticket"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    static const struct {
+        const char *name;
+        bool one_result; /* by any order */
+    } workloads[] = {{"saxpy", true},         {"transpose_tiled", true}, {"sum_tree", true},
+                     {"sum_atomic", false},   {"reduce_shuffle", false}, {"litmus_grid", false},
+                     {"hash_probe", false},   {"sum_lock", false},       {"scan_blocks", true},
+                     {"scan_lookback", true}, {"bfs_fixed", true},       {"bfs_racy", false},
+                     {"spmv_vector", true},   {"racey_warps", false},    {"ticket", false}};
+    for (size_t i = 0; i < sizeof workloads / sizeof *workloads; i++) {
         if (SANITIZED && i != 2 && i != 5) continue; /* barriers, and fences */
+        const char *name = workloads[i].name;
         struct emu_order *o = round_robin_kind.make(NULL, 0);
         uint64_t digest[2], executions[EMU_EXECUTION_COUNT] = {0};
-        for (int k = 0; k < 2; k++) {
-            const struct suite_result r = workload_run_order(names[i], o, &digest[k], executions);
-            cr_expect(r.passed, "%s: %s", names[i], r.message);
+        for (int k = 0; k < (workloads[i].one_result ? 1 : 2); k++) {
+            const struct suite_result r = workload_run_order(name, o, &digest[k], executions);
+            cr_expect(r.passed, "%s: %s", name, r.message);
         }
-        cr_expect(digest[0] == digest[1], "%s", names[i]);
-        cr_expect(executions[EMU_ORDERED] && !executions[EMU_NATIVE], "%s", names[i]);
+        cr_expect(workloads[i].one_result || digest[0] == digest[1], "%s", name);
+        cr_expect(executions[EMU_ORDERED] && !executions[EMU_NATIVE], "%s", name);
         round_robin_kind.free(o);
     }
 }
