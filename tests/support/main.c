@@ -4,6 +4,21 @@
 #include <criterion/criterion.h>
 #include <criterion/options.h>
 
+/* Criterion shows differences of texts by libgit2, which at its start reads the certificates of the system through these:
+ * in each test's process, for as long as a short test takes. There are none for it. */
+int mbedtls_x509_crt_parse_file(void *chain, const char *path);
+int mbedtls_x509_crt_parse_path(void *chain, const char *path);
+int mbedtls_x509_crt_parse_file(void *chain, const char *path)
+{
+    (void)chain, (void)path;
+    return -1;
+}
+int mbedtls_x509_crt_parse_path(void *chain, const char *path)
+{
+    (void)chain, (void)path;
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     struct criterion_test_set *tests = criterion_initialize();
