@@ -24,6 +24,9 @@ enum { REWEIGHTINGS = 2, STEPS = 3, HALVINGS = 2, MOST_THREADS = 64 };
 
 /* ---- what is fitted -------------------------------------------------------------------------------------- */
 
+static const size_t latency_sfu = offsetof(struct timing_machine, latency) +
+                                  PTX_COST_SFU * sizeof(double);
+
 /* The logarithm of a number over what it was, in a machine; but for the pipeline, which is added to the latencies
  * of arithmetic. */
 static const struct fitted_number {
@@ -71,6 +74,8 @@ static void machine_at(const struct space *s, const double *x, struct timing_mac
     for (size_t i = 0; i < s->count; i++) {
         const struct fitted_number *p = s->place[i];
         if (p) *(double *)(void *)((char *)m + p->offset) *= exp(x[i]);
+        if (p && p->offset == latency_sfu) /* simulators have one for all that this unit does */
+            m->latency[PTX_COST_FSQRT_RN] *= exp(x[i]), m->latency[PTX_COST_FRCP_RN] *= exp(x[i]);
     }
     const double pipeline = pipeline_unit * x[s->count - 1];
     for (int c = 0; c < PTX_COST_COUNT; c++)

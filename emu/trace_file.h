@@ -30,7 +30,7 @@ struct arena;
 
 enum {
     TRACE_FILE_VERSION =
-        5, /* 4: blocks have no lanes; 3: grids do not say who launched them; 2: no frames behind TRACE_FRAME_END; all are read, too */
+        6, /* 5: GPUs have no optional numbers; 4: blocks have no lanes; 3: grids do not say who launched them; 2: no frames behind TRACE_FRAME_END; all are read, too */
     TRACE_FRAME_MOST = 256 << 20 /* bytes of a frame, decompressed */
 };
 

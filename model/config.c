@@ -7,14 +7,16 @@
 #include <string.h>
 
 const struct config_key config_keys[CONFIG_KEYS] = {
-#define ROW(section, key, field, kind, least, most, unit, text)                                    \
-    [CONFIG_##                                                                                     \
-        field] = {#section, #key, unit, text, kind, least, most, offsetof(struct emu_gpu, field)},
+#define ROW(section, key, field, kind, least, most, optional, unit, text)                          \
+    [CONFIG_##field] = {                                                                           \
+        #section, #key, unit, text, kind, least, most, optional, offsetof(struct emu_gpu, field)},
 #define COUNT(section, key, field, least, most, unit, text)                                        \
-    ROW(section, key, field, CONFIG_COUNT, least, most, unit, text)
+    ROW(section, key, field, CONFIG_COUNT, least, most, false, unit, text)
 #define RATE(section, key, field, least, most, unit, text)                                         \
-    ROW(section, key, field, CONFIG_RATE, least, most, unit, text)
-#define FLAG(section, key, field, text) ROW(section, key, field, CONFIG_FLAG, 0, 1, "", text)
+    ROW(section, key, field, CONFIG_RATE, least, most, false, unit, text)
+#define OPTIONAL(section, key, field, least, most, unit, text)                                     \
+    ROW(section, key, field, CONFIG_RATE, least, most, true, unit, text)
+#define FLAG(section, key, field, text) ROW(section, key, field, CONFIG_FLAG, 0, 1, false, "", text)
 #include "emu/gpu.def"
 };
 

@@ -19,6 +19,7 @@ struct config_key {
     const char *section, *key, *unit, *text;
     enum config_kind { CONFIG_COUNT, CONFIG_RATE, CONFIG_FLAG } kind;
     double least, most;
+    bool optional; /* a file without it has 0 */
     size_t offset; /* in struct emu_gpu */
 };
 enum {

@@ -131,7 +131,7 @@ static void check_complete(struct gpu_reader *r)
     if (!r->gpu->name) diag_error(r->diags, 0, 0, "there is no name");
     if (!r->gpu->title) r->gpu->title = r->gpu->name;
     for (int k = 0; k < CONFIG_KEYS; k++)
-        if (!r->at[k].text && strcmp(config_keys[k].section, "link") != 0)
+        if (!r->at[k].text && !config_keys[k].optional)
             diag_error(r->diags, 0, 0, "there is no %s.%s (%s)", config_keys[k].section,
                        config_keys[k].key, config_keys[k].text);
 }

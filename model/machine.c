@@ -67,6 +67,13 @@ static void set_classes(struct timing_machine *m, const struct emu_gpu *g)
     set(m, g, PTX_COST_HALF, PTX_COST_HALF, half ? g->half_latency : g->fp32_latency,
         half ? g->half_lanes : g->fp32_lanes);
     set(m, g, PTX_COST_SFU, PTX_COST_SFU, g->sfu_latency, g->sfu_lanes);
+    set(m, g, PTX_COST_FDIV_RN, PTX_COST_FDIV_RN,
+        first(g->divide_f32_latency, m->latency[PTX_COST_FDIV], 0),
+        first(g->divide_f32_lanes, g->sfu_lanes, 0));
+    set(m, g, PTX_COST_FSQRT_RN, PTX_COST_FSQRT_RN, first(g->sqrt_f32_latency, g->sfu_latency, 0),
+        first(g->sqrt_f32_lanes, g->sfu_lanes, 0));
+    set(m, g, PTX_COST_FRCP_RN, PTX_COST_FRCP_RN, first(g->rcp_f32_latency, g->sfu_latency, 0),
+        first(g->rcp_f32_lanes, g->sfu_lanes, 0));
     set(m, g, PTX_COST_CONVERT, PTX_COST_CONVERT, g->convert_latency, g->convert_lanes);
     set_matrices(m, g);
     set(m, g, PTX_COST_MEMORY, PTX_COST_MEMORY, g->int_latency, g->memory_lanes);
@@ -117,6 +124,8 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .oldest = g->capability >=
                   20, /* greedy then oldest: Rogers et al., "Cache-Conscious Wavefront
                                         * Scheduling", MICRO 2012; assumed: round robin before */
+        /* Assumed: their slow paths are branches, over which an assembler moves nothing. */
+        .sequences = g->divide_f32_latency > 0,
         .branch = g->int_latency,
         .next = 1.0 / g->issue,
         .issue = g->issue,

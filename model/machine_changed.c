@@ -87,6 +87,10 @@ bool machine_is_slower(const struct emu_gpu *a, const struct emu_gpu *b)
 #define OF_interconnect(field)
 #define OF_dram(field)
 #define RATE(section, key, field, ...) OF_##section(field)
+    /* One of 0 follows from others. */
+#define OPTIONAL(section, key, field, ...)                                                         \
+    if ((a->field > 0) != (b->field > 0)) return false;                                            \
+    OF_##section(field)
 #define EMU_GPU_WITHOUT_LINK
 #include "emu/gpu.def"
     NO_MORE(l1_bandwidth)

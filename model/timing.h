@@ -116,6 +116,7 @@ struct timing_machine { /* cycles are of the SM's clock */
     double int_fp32;     /* until an instruction of FP32 can follow one of INT, or the other way */
     uint32_t issue;      /* instructions that a scheduler issues in a cycle */
     bool scheduled;      /* instructions are as an assembler orders them (model/schedule.h) */
+    bool sequences;      /* a warp waits for f32 divisions, roots, reciprocals that round */
     bool oldest;         /* the schedulers' choice: the last warp or the oldest; else in turn */
     double branch;       /* cycles after a branch until the warp's next instruction */
     double next;         /* at least, between two instructions of a warp */

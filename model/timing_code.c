@@ -73,6 +73,11 @@ static void prepare_registers(struct timing *c)
     for (u32 i = 0; i < count; i++) c->code.folded[i] = t->regs[i] % c->code.regs;
 }
 
+static bool is_sequence(u8 class)
+{
+    return class == PTX_COST_FDIV_RN || class == PTX_COST_FSQRT_RN || class == PTX_COST_FRCP_RN;
+}
+
 /* A fence that other SMs can observe. (PTX ISA, "membar" and "fence": those of the scope of a CTA order what the SM does
  * itself.) */
 static bool is_fence(const struct ptx_op *op)
@@ -102,6 +107,7 @@ static void prepare_instructions(struct timing *c)
                                                 class,
                                                 unit_of_class[class],
                                                 is_fence(i->op),
+                                                c->m->sequences && is_sequence(class),
                                                 is_on_floats(i->op),
                                                 c->m->scheduled && !c->hooks && i->combined};
     }

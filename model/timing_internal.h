@@ -183,6 +183,7 @@ struct timing_inst {     /* an instruction, as far as each issue of it asks */
     uint16_t reads, all; /* with those written */
     uint8_t class, unit;
     bool fence;    /* the warp waits until all that it has stored is in L2 */
+    bool sequence; /* in machine code it ends with a branch: the warp goes on when it is done */
     bool floats;   /* an atomic on floating-point numbers */
     bool combined; /* one lane makes the atomic for all */
 };

@@ -297,6 +297,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
         w->regs[reg] = done.done;
         w->reg_parts[reg] = done.part;
     }
+    if (i->sequence) after = done.done;
     if (class == PTX_COST_CONTROL) after = now + m->branch * fold;
     if (i->fence && !c->hooks && w->over > after) after = w->over, part = TIMING_L2;
     const bool async = c->code.steps && c->code.steps[inst];

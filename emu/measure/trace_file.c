@@ -124,8 +124,23 @@ static void put_gpu(struct buf *b, const struct emu_gpu *g)
 #define COUNT(section, key, field, least, most, unit, text) put_number(b, g->field);
 #define RATE(section, key, field, least, most, unit, text) put_real(b, g->field);
 #define FLAG(section, key, field, text) put_number(b, g->field);
+#define OPTIONAL(section, key, field, least, most, unit, text)
 #define EMU_GPU_WITHOUT_LINK
 #include "emu/gpu.def"
+}
+
+/* Those that files before version 6 do not have, but for the section `link`. */
+static void put_optional(struct buf *b, const struct emu_gpu *g)
+{
+    const double values[] = {
+#define RATE(section, key, field, least, most, unit, text)
+#define OPTIONAL(section, key, field, least, most, unit, text) g->field,
+#define EMU_GPU_WITHOUT_LINK
+#include "emu/gpu.def"
+    };
+    const size_t count = sizeof values / sizeof *values;
+    put_number(b, count);
+    for (size_t i = 0; i < count; i++) put_real(b, values[i]);
 }
 
 static void put_numbers(struct buf *b, const struct emu_number *list, size_t count)
@@ -221,6 +236,7 @@ static void put_launch(struct buf *b, const struct emu_counts *c)
     if (t->atomics) put_words(b, t->atomics, TRACE_ATOMIC_BUCKETS);
     put_nesting(b, c);
     put_number(b, t->lanes);
+    put_optional(b, c->gpu);
 }
 
 static void put_access(struct buf *b, const struct trace_cta *c, const u32 *words, u32 *last)
@@ -388,7 +404,7 @@ static const struct emu_trace *get_code(struct reader *r)
     return r->c.bad || r->c.at != r->c.end ? NULL : t;
 }
 
-static const struct emu_gpu *get_gpu(struct reader *r)
+static struct emu_gpu *get_gpu(struct reader *r)
 {
     struct emu_gpu *g = arena_alloc(r->arena, sizeof *g);
     struct cursor *c = &r->c;
@@ -402,9 +418,22 @@ static const struct emu_gpu *get_gpu(struct reader *r)
     g->field = get_real(c);                                                                        \
     if (!(g->field >= (least) && g->field <= (most))) c->bad = true;
 #define FLAG(section, key, field, text) g->field = get_below(c, 1);
+#define OPTIONAL(section, key, field, least, most, unit, text)
 #define EMU_GPU_WITHOUT_LINK
 #include "emu/gpu.def"
     return g;
+}
+
+static void get_optional(struct cursor *c, struct emu_gpu *g)
+{
+    size_t count = get_count(c, sizeof(double));
+#define RATE(section, key, field, least, most, unit, text)
+#define OPTIONAL(section, key, field, least, most, unit, text)                                     \
+    g->field = count ? get_real(c) : 0;                                                            \
+    count -= count > 0;                                                                            \
+    if (!(g->field >= (least) && g->field <= (most))) c->bad = true;
+#define EMU_GPU_WITHOUT_LINK
+#include "emu/gpu.def"
 }
 
 static const struct emu_number *get_numbers(struct reader *r, size_t *count)
@@ -504,7 +533,8 @@ static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *c
     struct cursor *c = &r->c;
     *t = *code;
     out->kernel = get_text(c, r->arena);
-    out->gpu = get_gpu(r);
+    struct emu_gpu *gpu = get_gpu(r);
+    out->gpu = gpu;
     get_shape(c, out);
     out->order = get_text(c, r->arena);
     out->execution = get_text(c, r->arena);
@@ -529,6 +559,7 @@ static struct emu_counts *get_launch(struct reader *r, const struct emu_trace *c
     t->atomics = get_atomics(r);
     if (c->at != c->end) get_nesting(r, out);        /* before version 4 there is nothing, */
     if (c->at != c->end) t->lanes = get_below(c, 1); /* before version 5 no more */
+    if (c->at != c->end) get_optional(c, gpu);       /* before version 6 */
     phase->name = out->order, phase->times = 1;
     out->caches = true;
     out->phase_count = 1, out->phases = phase, out->trace = t;
@@ -656,7 +687,7 @@ static bool read_head(struct trace_file *f)
     if (n < sizeof head || memcmp(head, magic, sizeof magic) != 0)
         f->why = "it is no file of traces";
     else if (head[8] < 2 || head[8] > TRACE_FILE_VERSION || head[9] || head[10] || head[11])
-        f->why = "its version is not 2, 3, 4 or 5, which this Heddle reads";
+        f->why = "its version is not 2 to 6, which this Heddle reads";
     else
         for (int i = 12; i < HEAD; i++)
             if (head[i] > (i == 12 && head[8] > 2)) f->why = damaged;

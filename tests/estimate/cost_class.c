@@ -24,7 +24,7 @@ static const char *const classes_of_unit[PTX_UNIT_COUNT] = {
     [PTX_UNIT_IMUL] = " IMUL IMAD ",
     [PTX_UNIT_IDIV] = " IDIV ",
     [PTX_UNIT_FP16] = " HALF ALU ",
-    [PTX_UNIT_FP32] = " FADD FMAX FMUL FMAD FDIV SFU ALU ",
+    [PTX_UNIT_FP32] = " FADD FMAX FMUL FMAD FDIV_RN FSQRT_RN FRCP_RN ALU ",
     [PTX_UNIT_FP64] = " DADD DMAX DMUL DMAD DDIV ALU ",
     [PTX_UNIT_SFU] = " SFU FDIV ",
     [PTX_UNIT_CVT] = " CONVERT ALU ",
@@ -126,7 +126,9 @@ static const struct {
     {"mul.f32", PTX_COST_FMUL},
     {"fma.rn.f32", PTX_COST_FMAD},
     {"mad.rn.f32", PTX_COST_FMAD},
-    {"div.rn.f32", PTX_COST_FDIV},
+    {"div.rn.f32", PTX_COST_FDIV_RN},
+    {"div.rz.ftz.f32", PTX_COST_FDIV_RN},
+    {"div.full.f32", PTX_COST_FDIV},
     {"div.approx.f32", PTX_COST_FDIV},
     /* "64-bit floating-point add, multiply, multiply-add" */
     {"add.f64", PTX_COST_DADD},
@@ -143,8 +145,9 @@ static const struct {
     {"max.f16", PTX_COST_HALF},
     /* "32-bit floating-point reciprocal, reciprocal square root, log, exp, sine, cosine" */
     {"rcp.approx.f32", PTX_COST_SFU},
-    {"rcp.rn.f32", PTX_COST_SFU},
-    {"sqrt.rn.f32", PTX_COST_SFU},
+    {"sqrt.approx.f32", PTX_COST_SFU},
+    {"rcp.rn.f32", PTX_COST_FRCP_RN},
+    {"sqrt.rn.f32", PTX_COST_FSQRT_RN},
     {"rsqrt.approx.f32", PTX_COST_SFU},
     {"ex2.approx.f32", PTX_COST_SFU},
     {"sin.approx.f32", PTX_COST_SFU},
@@ -255,6 +258,25 @@ static double cycles_of_chain(const struct emu_gpu *gpu, const char *instruction
 static double cycles_of_100(const struct emu_gpu *gpu, const char *instruction)
 {
     return cycles_of_chain(gpu, instruction, 200) - cycles_of_chain(gpu, instruction, 100);
+}
+
+/* GPGPU-Sim's configurations, to which these are fitted, have one latency and one interval for all that the unit of special
+ * functions does. */
+Test(cost_class, a_simulator_has_one_time_for_special_functions)
+{
+    static const char *const gpus[] = {"gtx480", "gtx480_thesis", "titanv", "gv100", "v100"};
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        const struct emu_gpu *g = emu_gpu_find(gpus[i]);
+        struct timing_machine m;
+        cr_assert(g && machine_of(g, &m), "%s", gpus[i]);
+        static const enum ptx_cost same[][2] = {{PTX_COST_FSQRT_RN, PTX_COST_SFU},
+                                                {PTX_COST_FRCP_RN, PTX_COST_SFU},
+                                                {PTX_COST_FDIV_RN, PTX_COST_FDIV}};
+        for (int k = 0; k < 3; k++) {
+            cr_expect_eq(m.latency[same[k][0]], m.latency[same[k][1]], "%s", gpus[i]);
+            cr_expect_eq(m.interval[same[k][0]], m.interval[same[k][1]], "%s", gpus[i]);
+        }
+    }
 }
 
 Test(cost_class, a_selection_by_sign_takes_as_long_as_one_by_predicate)

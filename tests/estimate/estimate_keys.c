@@ -112,6 +112,12 @@ static const struct {
     {LOOP(20,
           "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d1}, {%d1}, {%d1, %d2};"),
      8, 256},
+    {LOOP(20, "div.rn.f32 %f1, %f1, %f1;"), 1, 32},
+    {LOOP(20, "sqrt.rn.f32 %f1, %f1;"), 1, 32},
+    {LOOP(20, "rcp.rn.f32 %f1, %f1;"), 1, 32},
+    {LOOP(20, "div.rn.f32 %f2, %f1, %f1;"), 8, 256},
+    {LOOP(20, "sqrt.rn.f32 %f2, %f1;"), 8, 256},
+    {LOOP(20, "rcp.rn.f32 %f2, %f1;"), 8, 256},
     {NULL, 28, 128}, /* of many registers */
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };

@@ -8,25 +8,30 @@
 
 static const double mhz = 1980;
 
-/* Microseconds of a launch of h200-cycles.csv, beyond those of a launch of one CTA that does nothing. */
-static double measured_us(const char *group, const char *name)
+enum { CYCLES = 10, US = 13 }; /* columns of h200-cycles.csv */
+
+static double column_of(const char *group, const char *name, int number)
 {
     char text[256], start[64];
-    double us = 0, empty = 0;
+    double value = 0;
     FILE *f = fopen("calibrate/data/h200-cycles.csv", "r");
     cr_assert(f != NULL);
     snprintf(start, sizeof start, "%s,%s,", group, name);
-    while (fgets(text, sizeof text, f)) {
-        double *to = strncmp(text, start, strlen(start)) == 0  ? &us
-                     : strncmp(text, "launch,1_cta,", 13) == 0 ? &empty
-                                                               : NULL;
+    while (!(value > 0) && fgets(text, sizeof text, f)) {
         const char *at = text;
-        for (int column = 0; to && column < 13; column++) at = strchr(at, ',') + 1;
-        if (to) *to = strtod(at, NULL);
+        if (strncmp(text, start, strlen(start)) != 0) continue;
+        for (int column = 0; column < number; column++) at = strchr(at, ',') + 1;
+        value = strtod(at, NULL);
     }
     (void)fclose(f);
-    cr_assert(us > empty && empty > 0, "%s,%s", group, name);
-    return us - empty;
+    cr_assert(value > 0, "%s,%s", group, name);
+    return value;
+}
+
+/* Microseconds of a launch, beyond those of a launch of one CTA that does nothing. */
+static double measured_us(const char *group, const char *name)
+{
+    return column_of(group, name, US) - column_of("launch", "1_cta", US);
 }
 
 static double times(double a, double b)
@@ -160,4 +165,67 @@ Test(measured_things, a_pass_of_l1_has_a_sector_of_each_of_four_banks)
                   rows[r].words, t, rows[r].cycles);
     }
     kernel_free(&k);
+}
+
+/* A chain of the instruction in a loop, as `heddle-suite cycles` has it: cycles of one of them. */
+static double of_chain(const char *instruction, uint32_t threads)
+{
+    enum { STEPS = 8, ROUNDS = 64 };
+    char text[1024];
+    size_t at = (size_t)snprintf(
+        text, sizeof text,
+        ".reg .u64 %%a, %%q; .reg .u32 %%n, %%i, %%x; .reg .f32 %%f, %%g; .reg .pred %%p; mov.u32 %%x, 0;"
+        "ld.param.u64 %%a, [p]; ld.param.u64 %%q, [q]; cvt.u32.u64 %%n, %%q; mov.u32 %%i, 0;"
+        "mov.f32 %%f, 0f3fc00000; mov.f32 %%g, 0f3f800000; L:");
+    for (int i = 0; i < STEPS; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s", instruction);
+    snprintf(text + at, sizeof text - at,
+             "add.u32 %%i, %%i, 1; setp.lt.u32 %%p, %%i, %%n; @%%p bra L;"
+             "st.global.f32 [%%a], %%f; ret;");
+    struct kernel k = kernel_new(text, emu_gpu_find("h200"));
+    const double t = (cycles(&k, 1, threads, 0, 2 * ROUNDS) - cycles(&k, 1, threads, 0, ROUNDS)) /
+                     (STEPS * ROUNDS);
+    kernel_free(&k);
+    return t;
+}
+
+/* Of one warp, and of 32: 8 for each scheduler's part of the unit. These never take less than the unit does. They take more in the
+ * model where few warps keep a unit busy: it lets the oldest ones issue first, so that the last ones are alone. */
+Test(measured_things, roots_and_divisions_take_the_cycles_of_their_sequences)
+{
+    static const struct {
+        const char *name, *instruction;
+        enum ptx_cost cost;
+    } rows[] = {{"divide_rn", "div.rn.f32 %f, %g, %f;", PTX_COST_FDIV_RN},
+                {"sqrt_rn", "sqrt.rn.f32 %f, %f;", PTX_COST_FSQRT_RN},
+                {"rcp_rn", "rcp.rn.f32 %f, %f;", PTX_COST_FRCP_RN},
+                {"sqrt", "sqrt.approx.f32 %f, %f;", PTX_COST_SFU},
+                {"ex2", "ex2.approx.f32 %f, %f;", PTX_COST_SFU}};
+    struct timing_machine m;
+    (void)machine_of(emu_gpu_find("h200"), &m);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const double one = column_of("latency", rows[r].name, CYCLES),
+                     all = column_of("busy", rows[r].name, CYCLES),
+                     a = of_chain(rows[r].instruction, 32), b = of_chain(rows[r].instruction, 1024),
+                     unit = 8 * m.interval[rows[r].cost];
+        cr_expect(times(a, one) <= 1.1, "%s %g cycles, measured %g", rows[r].instruction, a, one);
+        cr_expect(times(unit, all) <= 1.02,
+                  "%s: the unit takes %g cycles for 32 warps, measured %g", rows[r].instruction,
+                  unit, all);
+        cr_expect(b >= 0.97 * all && b <= 2 * all, "%s of 32 warps %g cycles, measured %g",
+                  rows[r].instruction, b, all);
+    }
+}
+
+/* The assembler moves nothing over the branch to the slow path, so two that do not depend on each other take the time of both:
+ * `coulomb` has eight in a row, each a root and then a division, and an H200 takes 1,250 cycles for them (h200.csv). */
+Test(measured_things, a_warp_issues_nothing_during_a_division)
+{
+    const double one = of_chain("sqrt.rn.f32 %f, %f;", 32),
+                 two = of_chain("sqrt.rn.f32 %f, %f; rcp.rn.f32 %g, %g;", 32),
+                 both = column_of("latency", "sqrt_rn", CYCLES) +
+                        column_of("latency", "rcp_rn", CYCLES),
+                 overlapped = of_chain("sqrt.approx.f32 %f, %f; rcp.approx.f32 %g, %g;", 32);
+    cr_expect(times(two, both) <= 1.1, "%g cycles, one alone %g", two, one);
+    cr_expect(overlapped <= 1.5 * column_of("latency", "sqrt", CYCLES), "%g cycles", overlapped);
 }

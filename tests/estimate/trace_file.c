@@ -153,7 +153,7 @@ Test(trace_file, is_what_its_description_says)
     for (size_t o = 0; o < 3; o++) {
         struct file f = file_new(orders[o], 9, 1);
         struct bytes b = {(unsigned char *)f.bytes, (unsigned char *)f.bytes + f.size};
-        cr_assert(memcmp(b.at, "HEDDLETR\5\0\0\0\0\0\0\0", 16) == 0);
+        cr_assert(memcmp(b.at, "HEDDLETR\6\0\0\0\0\0\0\0", 16) == 0);
         b.at += 16;
         char types[64] = "";
         uint32_t ctas = 0;
@@ -305,24 +305,28 @@ Test(trace_file, wrong_numbers_in_whole_frames_do_no_harm, .timeout = 120)
     file_free(&f);
 }
 
-/* The launch of such a file ends before the flag of lanes. Its digest begins with another checksum. */
-Test(trace_file, version_4_is_read_without_lanes)
+enum { OPTIONAL = 1 + 6 * 8 /* bytes of the GPU's optional numbers, and of how many there are */ };
+
+/* As an older version had it, whose launch ends before the flag of lanes (4) or the optional numbers (5). Its digest begins
+ * with another checksum. */
+static char *older(const struct file *f, char version, size_t *size)
 {
-    struct file f = file_new("native", 5, 1);
-    struct bytes b = {(unsigned char *)f.bytes + 16, (unsigned char *)f.bytes + f.size};
-    char *out;
-    size_t size;
-    FILE *to = open_memstream(&out, &size);
+    struct bytes b = {(unsigned char *)f->bytes + 16, (unsigned char *)f->bytes + f->size};
+    char *out, head[16] = "HEDDLETR";
+    FILE *to = open_memstream(&out, size);
     uint32_t digest = 0;
-    fwrite("HEDDLETR\4\0\0\0\0\0\0\0", 1, 16, to);
+    head[8] = version;
+    fwrite(head, 1, sizeof head, to);
     while (b.at < b.end) {
         unsigned char *plain, end[20];
         struct bytes inside;
         const unsigned char type = (unsigned char)frame(&b, &plain, &inside);
         size_t n = (size_t)(inside.end - inside.at);
         if (type == 3) {
+            n -= OPTIONAL;
+            cr_expect(eq(int, plain[n], 6));
             cr_expect(eq(int, plain[n - 1], 1));
-            n--;
+            n -= version < 5;
         }
         const uint32_t crc = ~castagnoli(castagnoli(~0u, &type, 1), plain, n);
         if (type == 3) digest = crc;
@@ -339,6 +343,55 @@ Test(trace_file, version_4_is_read_without_lanes)
         free(plain);
     }
     fclose(to);
+    return out;
+}
+
+/* The GPU is the default, but for the numbers that may be missing. */
+Test(trace_file, version_5_is_read_without_optional_numbers)
+{
+    const struct emu_gpu *g = emu_gpu_find("h200");
+    struct file f = file_new("native", 5, 1);
+    size_t size;
+    struct emu_counts of_h200 = *f.counts;
+    of_h200.gpu = g;
+    char *text;
+    FILE *to = open_memstream(&text, &size);
+    struct trace_writer w = {.file = to};
+    cr_assert(trace_file_run(&w, "a run"));
+    cr_assert(trace_file_add(&w, &of_h200));
+    fclose(to);
+    free(f.bytes);
+    f.bytes = text, f.size = size;
+    char *old = older(&f, 5, &size);
+    const char *const files[] = {f.bytes, old};
+    const size_t sizes[] = {f.size, size};
+    for (int k = 0; k < 2; k++) {
+        struct trace_file in = {.file = fmemopen((void *)files[k], sizes[k], "r"),
+                                .arena = arena_new()};
+        const struct emu_counts *c = trace_file_next(&in);
+        cr_assert(c != NULL, "%s", in.why);
+        const struct emu_gpu *r = c->gpu;
+        const double one = k ? 0 : 1;
+        cr_expect(c->trace->lanes);
+        cr_expect(eq(dbl, r->sfu_lanes, g->sfu_lanes));
+        cr_expect(eq(dbl, r->divide_f32_lanes, one * g->divide_f32_lanes));
+        cr_expect(eq(dbl, r->sqrt_f32_lanes, one * g->sqrt_f32_lanes));
+        cr_expect(eq(dbl, r->rcp_f32_lanes, one * g->rcp_f32_lanes));
+        cr_expect(eq(dbl, r->divide_f32_latency, one * g->divide_f32_latency));
+        cr_expect(eq(dbl, r->sqrt_f32_latency, one * g->sqrt_f32_latency));
+        cr_expect(eq(dbl, r->rcp_f32_latency, one * g->rcp_f32_latency));
+        fclose(in.file);
+        arena_free(in.arena);
+    }
+    free(old);
+    file_free(&f);
+}
+
+Test(trace_file, version_4_is_read_without_lanes)
+{
+    struct file f = file_new("native", 5, 1);
+    size_t size;
+    char *out = older(&f, 4, &size);
     struct trace_file in = {.file = fmemopen(out, size, "r"), .arena = arena_new()};
     const struct emu_counts *c = trace_file_next(&in);
     cr_assert(c != NULL, "%s", in.why);
