@@ -138,6 +138,7 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .shared_latency = g->shared_latency,
         .barrier_latency = g->barrier_latency,
         .constant_latency = g->constant_latency,
+        .fence_latency = g->fence_latency,
         .l1.latency = g->l1_latency,
         .l1.sectors = at_least(g->l1_bandwidth / 32, 0.25),
         .l1.whole = g->l1_sector == g->l1_line,
@@ -159,6 +160,7 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .atomic.interval = at_least(g->l2_atomic_conflict, 1) * l2_cycle,
         .atomic.lanes = g->l2_atomics / l2_cycle,
         .atomic.float_times = g->capability >= 90 ? float_times : 1, /* before: assumed */
+        .atomic.attempt = g->l2_attempt * l2_cycle,
         .atomic.issue = 1,
         .atomic.latency = at_least(g->atomic_latency - g->l2_latency, 0),
         .dram_latency = at_least(g->dram_latency - g->l2_latency, 1),

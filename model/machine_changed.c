@@ -8,6 +8,13 @@ static void scale(double *x, double before, double after)
     if (before > 0 && after > 0) *x *= after / before;
 }
 
+/* One that is 0 in the configuration of the fit is taken as it is. */
+static void scale_or_take(double *x, double before, double after)
+{
+    if (*x > 0 && before > 0) *x *= after / before;
+    else if (after > 0) *x = after;
+}
+
 static void replace(uint32_t *x, uint32_t before, uint32_t after)
 {
     if (before != after) *x = after;
@@ -54,6 +61,8 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
     if (m->atomic.lanes > 0) FOLLOW(atomic.lanes);
     else if (measured->l2_atomics < g->l2_atomics || measured->l2_atomics > g->l2_atomics)
         m->atomic.lanes = b.atomic.lanes;
+    scale_or_take(&m->fence_latency, a.fence_latency, b.fence_latency);
+    scale_or_take(&m->atomic.attempt, a.atomic.attempt, b.atomic.attempt);
     replace(&m->l1.ways, a.l1.ways, b.l1.ways);
     /* The configuration has no limit of all ports together: it is one of the network, as the ports' own are. */
     scale(&m->network_requests, a.port_requests, b.port_requests);

@@ -103,6 +103,7 @@ struct timing_atomics {
     double lanes;       /* a cycle, of a sector, that a slice carries out; 0: all at once */
     double issue;       /* of the SM's load unit, by round; cycles */
     double latency;     /* beyond that of a load from L2; cycles */
+    double attempt;     /* of a slice, for a lane that fails to take a lock; cycles; 0: none */
     bool blocks;        /* a warp issues nothing until its atomic is through */
 };
 
@@ -125,7 +126,7 @@ struct timing_machine { /* cycles are of the SM's clock */
     double cta_start;    /* from the end of a CTA until the next one issues */
     double cta_launch;   /* of the whole GPU, for a CTA that is started in place of another; 0: any
                           * number at once */
-    double shared_latency, barrier_latency, constant_latency;
+    double shared_latency, barrier_latency, constant_latency, fence_latency;
     struct timing_l1 l1;
     uint32_t
         fetch_lines; /* of the instruction cache, of 128 bytes; 0: it has whatever is asked for */

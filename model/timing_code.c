@@ -86,6 +86,13 @@ static bool is_fence(const struct ptx_op *op)
     return (form == PTX_F_membar || form == PTX_F_fence) && !ptx_op_has(op, "cta");
 }
 
+/* PTX ISA, "Memory Consistency Model": a release is a fence and then a strong access; so is it in machine code. */
+static bool is_release(const struct ptx_op *op)
+{
+    return op && (ptx_op_has(op, "release") || ptx_op_has(op, "acq_rel")) &&
+           !ptx_op_has(op, "cta") && op->form->cost == PTX_COST_MEMORY;
+}
+
 static bool is_on_floats(const struct ptx_op *op)
 {
     static const char *const types[] = {"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"};
@@ -107,6 +114,7 @@ static void prepare_instructions(struct timing *c)
                                                 class,
                                                 unit_of_class[class],
                                                 is_fence(i->op),
+                                                c->m->fence_latency > 0 && is_release(i->op),
                                                 c->m->sequences && is_sequence(class),
                                                 is_on_floats(i->op),
                                                 c->m->scheduled && !c->hooks && i->combined};

@@ -183,6 +183,7 @@ struct timing_inst {     /* an instruction, as far as each issue of it asks */
     uint16_t reads, all; /* with those written */
     uint8_t class, unit;
     bool fence;    /* the warp waits until all that it has stored is in L2 */
+    bool release;  /* the same before it; for nothing, if the machine's fences take no time */
     bool sequence; /* in machine code it ends with a branch: the warp goes on when it is done */
     bool floats;   /* an atomic on floating-point numbers */
     bool combined; /* one lane makes the atomic for all */
@@ -228,6 +229,8 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     struct timing_l1_state l1;
     struct timing_lock *locks;         /* NULL: no instruction takes one */
     uint32_t lock_waiters;             /* warps that wait for one */
+    uint32_t *attempts;                /* by slice: their lanes; NULL: they occupy nothing */
+    const struct timing_warp *holder;  /* of a lock, whose access this is; NULL: of none */
     struct timing_polled *polled;      /* by bucket; NULL: no load waits for stores */
     uint32_t *polled_loops;            /* by warp and bucket: loops that have ended */
     uint32_t poll_waiters;             /* warps that do */
@@ -397,6 +400,10 @@ bool timing_lock_waits(struct timing *c, struct timing_warp *w);
 void timing_lock_written(struct timing *c, struct timing_warp *w, const uint32_t *word,
                          double done);
 void timing_lock_ended(struct timing *c, struct timing_warp *w, double now); /* the warp */
+/* Cycles that a request of the warp waits in the slice behind the attempts of those that wait for locks of it. */
+double timing_lock_queue(const struct timing *c, const struct timing_warp *w, uint32_t slice);
+/* The same of a fence, which is done when all slices have answered. */
+double timing_lock_queues(const struct timing *c, const struct timing_warp *w);
 /* No warp can go on: those that wait for locks do. false: there are none. */
 bool timing_lock_unblock(struct timing *c, double now);
 

@@ -5,6 +5,14 @@
  * stores to its line, or has an atomic there that is no compare-and-swap, before the next one on the element. While
  * the warp has the lock, others that would take it do not issue. Which of them is next follows from their times.
  *
+ * Those that would take it try again and again. Each lane that fails occupies the slice of the lock (atomic.attempt). A warp
+ * tries again once its attempt is back, so the slice is always busy where n lanes take longer than a round trip, and a request
+ * that arrives waits for n * attempt - trip cycles: the length of the queue in a closed system with one server (Little's law).
+ * This holds up the warp that has the lock: its accesses to the slice, among them the one that releases the lock, and its
+ * fences, which are done when all slices have answered (assumed: on an H200 a fence takes as long as a load from L2). Requests
+ * of others to the slice are not held up. Which of those that wait is next follows from the queue, so it takes the lock without
+ * another wait.
+ *
  * Only instructions that stand for themselves take locks: what a window stands for has no order among warps. */
 #include "model/timing_internal.h"
 
@@ -19,7 +27,40 @@ enum {
 
 struct timing_lock {
     u32 element, owner; /* and one each; 0: none, free */
+    u32 lanes;          /* that wait for it */
 };
+
+static u32 slice_of(const struct timing *c, const struct timing_lock *l)
+{
+    return timing_slice_of(&c->mem.l2_map, (l->element - 1) / 32);
+}
+
+static void add_attempts(struct timing *c, struct timing_lock *l, u32 lanes)
+{
+    if (!c->mem.attempts) return;
+    l->lanes += lanes;
+    c->mem.attempts[slice_of(c, l)] += lanes;
+}
+
+static double queue(const struct timing *c, u32 lanes)
+{
+    const struct timing_machine *m = c->m;
+    return fmax(0, lanes * m->atomic.attempt - (m->l1.latency + m->l2_latency + m->atomic.latency));
+}
+
+double timing_lock_queue(const struct timing *c, const struct timing_warp *w, u32 slice)
+{
+    return w->holds && c->mem.attempts ? queue(c, c->mem.attempts[slice]) : 0;
+}
+
+double timing_lock_queues(const struct timing *c, const struct timing_warp *w)
+{
+    u32 most = 0;
+    if (!w->holds || !c->mem.attempts || !c->mem.lock_waiters) return 0;
+    for (u32 s = 0; s < c->m->slices; s++)
+        if (c->mem.attempts[s] > most) most = c->mem.attempts[s];
+    return queue(c, most);
+}
 
 static struct timing_lock *lock_of(const struct timing *c, u32 element)
 {
@@ -85,6 +126,7 @@ bool timing_lock_waits(struct timing *c, struct timing_warp *w)
     c->out->locks = true;
     if (l->owner && l->owner != timing_warp_index(c, w) + 1) {
         w->awaits = l;
+        add_attempts(c, l, TRACE_SIZE_LANES(word[2]));
         c->mem.lock_waiters++;
         return true;
     }
@@ -96,6 +138,8 @@ bool timing_lock_waits(struct timing *c, struct timing_warp *w)
 static void let_go(struct timing *c, struct timing_lock *l, double when)
 {
     l->owner = 0;
+    if (l->lanes) c->mem.attempts[slice_of(c, l)] -= l->lanes;
+    l->lanes = 0;
     for (u32 k = 0; k < c->sms * c->warps_per_sm && c->mem.lock_waiters; k++) {
         struct timing_warp *w = &c->warps[k];
         if (w->awaits != l) continue;
@@ -134,6 +178,8 @@ void timing_prepare_locks(struct timing *c)
         const struct ptx_op *op = c->t->insts[i].op;
         if (!op || !(op->form->effects & PTX_ATOMIC) || !ptx_op_has(op, "cas")) continue;
         c->mem.locks = timing_take(&c->storage, LOCKS, sizeof *c->mem.locks);
+        if (c->m->atomic.attempt > 0)
+            c->mem.attempts = timing_take(&c->storage, c->m->slices, sizeof *c->mem.attempts);
         return;
     }
 }

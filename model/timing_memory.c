@@ -161,6 +161,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
     const double begin = take_crowded(c, slice, n, take_slice(c, slice, n, sent, service), service);
     if (c->lapse) time_lapse_l2(c, slice, requests, dram, sent, begin);
     double there = begin + service;
+    if (c->mem.holder) there += timing_lock_queue(c, c->mem.holder, slice);
     struct timing_event *fill = event_of(c, &c->mem.fills, n->line);
     if (dram) {
         there = timing_from_dram(c, slice, n->line, dram, there);
@@ -331,6 +332,7 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
     if (c->hooks && (words[0] & 3) == TRACE_GLOBAL && c->hooks->access(c, w, inst, now, a)) return;
     const struct trace_inst *i = &c->t->insts[inst];
     double stored = 0;
+    c->mem.holder = w->holds && c->mem.attempts ? w : NULL;
     global_access(c, w->sm, w, inst, words[1], words[2], now, a, &stored);
     if (stored > w->over) w->over = stored;
     if (w->holds) timing_lock_written(c, w, words, stored);

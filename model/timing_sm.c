@@ -259,6 +259,22 @@ static bool polls_again(struct timing *c, struct timing_scheduler *s, struct tim
     return true;
 }
 
+/* When a fence that the warp comes to is done. */
+static double fenced(const struct timing *c, const struct timing_warp *w, double now)
+{
+    const double trip = c->m->fence_latency > 0
+                            ? now + c->m->fence_latency * w->fold + timing_lock_queues(c, w)
+                            : now;
+    return w->over > trip ? w->over : trip;
+}
+
+/* When an access begins: one that releases is behind a fence. */
+static double released(const struct timing *c, const struct timing_warp *w,
+                       const struct timing_inst *i, double now)
+{
+    return i->release && !c->hooks ? fenced(c, w, now) : now;
+}
+
 static void issue(struct timing *c, struct timing_scheduler *s, struct timing_warp *w, double now)
 {
     const struct timing_machine *m = c->m;
@@ -285,8 +301,10 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     if (w->begun < 0) w->begun = now;
     w->inst++, w->left--;
     if (class == PTX_COST_MEMORY) {
+        const double begin = released(c, w, i, now);
+        if (begin > after) after = begin;
         c->fold = fold;
-        done = timing_access_memory(c, w, inst, now);
+        done = timing_access_memory(c, w, inst, begin);
         c->fold = 1;
     }
     const bool waits = m->atomic.blocks && done.part == TIMING_ATOMIC;
@@ -299,7 +317,8 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     }
     if (i->sequence) after = done.done;
     if (class == PTX_COST_CONTROL) after = now + m->branch * fold;
-    if (i->fence && !c->hooks && w->over > after) after = w->over, part = TIMING_L2;
+    const double fence = i->fence && !c->hooks ? fenced(c, w, now) : now;
+    if (fence > after) after = fence, part = TIMING_L2;
     const bool async = c->code.steps && c->code.steps[inst];
     if (async) {
         const struct timing_access there = timing_async(c, w, inst, done);

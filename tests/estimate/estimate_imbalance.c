@@ -253,6 +253,48 @@ Test(imbalance, a_lock_is_held_by_one_warp_at_a_time)
     }
 }
 
+/* n lanes contend for one lock: while one has it, the others try again and again, and each attempt keeps the lock's slice busy
+ * for so long. Whoever holds the lock releases it behind one attempt of each of the r lanes that still wait, but for those that
+ * are on their way meanwhile: n(n - 1)/2 attempts in all. In the lock, five instructions at most wait behind them: two fences, a
+ * load, a store and the release. */
+Test(imbalance, lanes_that_fail_to_take_a_lock_occupy_its_slice)
+{
+    static const uint32_t lanes[] = {64, 1024, 2048};
+    const struct emu_gpu *h200 = emu_gpu_find("h200");
+    const double each = 1.45, trip = h200->atomic_latency;
+    struct emu_gpu free = *h200;
+    cr_assert(eq(dbl, h200->l2_attempt, each));
+    free.l2_attempt = 0;
+    struct kernel a = kernel_new(one_lock, h200), b = kernel_new(one_lock, &free);
+    for (int i = 0; i < 3; i++) {
+        const double n = lanes[i], all = each * n * (n - 1) / 2,
+                     more = cycles(&a, lanes[i], 32, 0, 0) - cycles(&b, lanes[i], 32, 0, 0);
+        if (n * each < trip) /* each is back before the last one of the others has arrived */
+            cr_expect(more > -1e-6 && more < 1e-6, "%g lanes: %g cycles more", n, more);
+        else
+            cr_expect(more >= all - n * trip && more <= 5 * all,
+                      "%g lanes: %g cycles more, attempts take %g", n, more, all);
+    }
+    kernel_free(&a);
+    kernel_free(&b);
+}
+
+/* The fit of this GPU has none of it, unless a file asks for it. */
+Test(imbalance, attempts_are_switched_by_the_file_of_the_gpu)
+{
+    struct emu_gpu g = *emu_gpu_find("titanv");
+    cr_assert(eq(dbl, g.l2_attempt, 0));
+    struct kernel a = kernel_new(one_lock, &g);
+    const double without = cycles(&a, 1024, 32, 0, 0);
+    kernel_free(&a);
+    g.l2_attempt = 2;
+    struct kernel b = kernel_new(one_lock, &g);
+    const double with = cycles(&b, 1024, 32, 0, 0);
+    kernel_free(&b);
+    cr_expect(with - without >= 2.0 * 1024 * 1023 / 2 - 1024 * g.atomic_latency,
+              "%g cycles, without %g", with, without);
+}
+
 /* CTA c waits for a flag that CTA c - 1 stores after 200 multiplications of its own, of 4 cycles each at least. In the
  * emulator's order no CTA goes round the loop. */
 static const char flags[] =

@@ -118,6 +118,12 @@ static const struct {
     {LOOP(20, "div.rn.f32 %f2, %f1, %f1;"), 8, 256},
     {LOOP(20, "sqrt.rn.f32 %f2, %f1;"), 8, 256},
     {LOOP(20, "rcp.rn.f32 %f2, %f1;"), 8, 256},
+    {LOOP(20, "membar.gl;"), 1, 32},
+    {LOOP_OF("setp.ne.u32 %q, %t, 0; @%q ret;",
+             4, /* a lock, for which a lane of each warp contends */
+             "M: atom.global.cas.b32 %r1, [%a+256], 0, 1; setp.ne.u32 %q, %r1, 0; @%q bra M;"
+             "membar.gl; atom.global.exch.b32 %r1, [%a+256], 0;"),
+     16, 32},
     {NULL, 28, 128}, /* of many registers */
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };

@@ -8,7 +8,7 @@
 
 static const double mhz = 1980;
 
-enum { CYCLES = 10, US = 13 }; /* columns of h200-cycles.csv */
+enum { CYCLES = 10, MOST = 12, US = 13 }; /* columns of h200-cycles.csv */
 
 static double column_of(const char *group, const char *name, int number)
 {
@@ -189,6 +189,20 @@ static double of_chain(const char *instruction, uint32_t threads)
     return t;
 }
 
+Test(measured_things, a_fence_takes_a_trip_to_l2)
+{
+    const double alone = column_of("latency", "fence_gpu", CYCLES),
+                 exchange = column_of("atomic_exch", "one_lane", CYCLES),
+                 fence = of_chain("membar.gl;", 32),
+                 strong = of_chain("atom.relaxed.gpu.global.exch.b32 %x, [%a], %x;", 1),
+                 release = of_chain("atom.release.gpu.global.exch.b32 %x, [%a], %x;", 1);
+    cr_expect(times(fence, alone) <= 1.1, "%g cycles, measured %g", fence, alone);
+    cr_expect(times(strong, exchange) <= 1.15, "%g cycles, measured %g", strong, exchange);
+    /* ptxas makes a fence of the release. */
+    cr_expect(times(release, alone + exchange) <= 1.15, "%g cycles, measured %g", release,
+              alone + exchange);
+}
+
 /* Of one warp, and of 32: 8 for each scheduler's part of the unit. These never take less than the unit does. They take more in the
  * model where few warps keep a unit busy: it lets the oldest ones issue first, so that the last ones are alone. */
 Test(measured_things, roots_and_divisions_take_the_cycles_of_their_sequences)
@@ -228,4 +242,32 @@ Test(measured_things, a_warp_issues_nothing_during_a_division)
                  overlapped = of_chain("sqrt.approx.f32 %f, %f; rcp.approx.f32 %g, %g;", 32);
     cr_expect(times(two, both) <= 1.1, "%g cycles, one alone %g", two, one);
     cr_expect(overlapped <= 1.5 * column_of("latency", "sqrt", CYCLES), "%g cycles", overlapped);
+}
+
+/* Counters under locks: a lane of each CTA, 8 times; the measured ones of the CTA that took longest. Warps of different CTAs
+ * are in each other's way, or each has a lock of its own. */
+Test(measured_things, locks_take_the_time_of_those_that_have_them)
+{
+    static const struct {
+        const char *name;
+        uint32_t ctas, locks;
+    } rows[] = {{"one_1_cta", 1, 1},
+                {"one_8_ctas", 8, 1},
+                {"one_132_ctas", 132, 1},
+                {"each_132_ctas", 132, 132}};
+    struct kernel k = kernel_new(
+        ".reg .u64 %a, %b; .reg .u32 %t, %n, %i, %v; .reg .pred %p; ld.param.u64 %a, [p];"
+        "ld.param.u32 %n, [q]; mov.u32 %t, %tid.x; setp.ne.u32 %p, %t, 0; @%p ret;"
+        "mov.u32 %t, %ctaid.x; rem.u32 %t, %t, %n; mul.wide.u32 %b, %t, 256; add.u64 %a, %a, %b;"
+        "mov.u32 %i, 0; L: atom.global.cas.b32 %v, [%a], 0, 1; setp.ne.u32 %p, %v, 0; @%p bra L;"
+        "membar.gl; ld.volatile.global.u32 %v, [%a+128]; add.u32 %v, %v, 1;"
+        "st.volatile.global.u32 [%a+128], %v; membar.gl; atom.global.exch.b32 %v, [%a], 0;"
+        "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 8; @%p bra L; ret;",
+        emu_gpu_find("h200"));
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const double t = cycles(&k, rows[r].ctas, 32, 0, rows[r].locks),
+                     most = column_of("lock", rows[r].name, MOST);
+        cr_expect(times(t, most) <= 1.5, "%s: %g cycles, measured %g", rows[r].name, t, most);
+    }
+    kernel_free(&k);
 }

@@ -305,7 +305,7 @@ Test(trace_file, wrong_numbers_in_whole_frames_do_no_harm, .timeout = 120)
     file_free(&f);
 }
 
-enum { OPTIONAL = 1 + 6 * 8 /* bytes of the GPU's optional numbers, and of how many there are */ };
+enum { OPTIONAL = 1 + 8 * 8 /* bytes of the GPU's optional numbers, and of how many there are */ };
 
 /* As an older version had it, whose launch ends before the flag of lanes (4) or the optional numbers (5). Its digest begins
  * with another checksum. */
@@ -324,7 +324,7 @@ static char *older(const struct file *f, char version, size_t *size)
         size_t n = (size_t)(inside.end - inside.at);
         if (type == 3) {
             n -= OPTIONAL;
-            cr_expect(eq(int, plain[n], 6));
+            cr_expect(eq(int, plain[n], 8));
             cr_expect(eq(int, plain[n - 1], 1));
             n -= version < 5;
         }
@@ -380,6 +380,8 @@ Test(trace_file, version_5_is_read_without_optional_numbers)
         cr_expect(eq(dbl, r->divide_f32_latency, one * g->divide_f32_latency));
         cr_expect(eq(dbl, r->sqrt_f32_latency, one * g->sqrt_f32_latency));
         cr_expect(eq(dbl, r->rcp_f32_latency, one * g->rcp_f32_latency));
+        cr_expect(eq(dbl, r->fence_latency, one * g->fence_latency));
+        cr_expect(eq(dbl, r->l2_attempt, one * g->l2_attempt));
         fclose(in.file);
         arena_free(in.arena);
     }
