@@ -36,7 +36,8 @@ static double tolerance(const char *gpu)
 
 /* ---- the same launches on another configuration --------------------------------------------------------------- */
 
-struct told {
+/* Launches of a workload, each estimated on its GPU and on another one. */
+struct compared_launches {
     const struct emu_gpu *other;
     double cycles[MOST_LAUNCHES], seconds[MOST_LAUNCHES], other_cycles[MOST_LAUNCHES],
         other_seconds[MOST_LAUNCHES];
@@ -46,30 +47,32 @@ struct told {
 static void after(void *self, const char *kernel, const struct emu_launch *l,
                   const struct emu_report *report)
 {
-    struct told *t = self;
+    struct compared_launches *launches = self;
     struct launch_estimate a, b;
     struct emu_counts c = *report->counts;
     (void)kernel, (void)l;
-    if (t->count == MOST_LAUNCHES || !launch_estimate_of(&c, &a)) return;
-    c.gpu = t->other ? t->other : c.gpu;
+    if (launches->count == MOST_LAUNCHES || !launch_estimate_of(&c, &a)) return;
+    c.gpu = launches->other ? launches->other : c.gpu;
     cr_assert(launch_estimate_of(&c, &b));
-    t->cycles[t->count] = a.cycles, t->seconds[t->count] = a.seconds;
-    t->other_cycles[t->count] = b.cycles, t->other_seconds[t->count] = b.seconds;
-    t->count++;
+    launches->cycles[launches->count] = a.cycles, launches->seconds[launches->count] = a.seconds;
+    launches->other_cycles[launches->count] = b.cycles,
+    launches->other_seconds[launches->count] = b.seconds;
+    launches->count++;
 }
 
-static struct told run(const char *workload, const struct emu_gpu *g, const struct emu_gpu *other)
+static struct compared_launches run(const char *workload, const struct emu_gpu *g,
+                                    const struct emu_gpu *other)
 {
-    struct told t = {.other = other};
+    struct compared_launches launches = {.other = other};
     cuda_device_configure(&(struct emu_config){.threads = 1, .trace = true, .gpu = g});
-    cuda_device_watch(&(struct cuda_watch){.self = &t, .after = after, .quiet = true});
+    cuda_device_watch(&(struct cuda_watch){.self = &launches, .after = after, .quiet = true});
     const struct suite_result r = suite_run(suite_find(workload),
                                             &(struct suite_options){.seed = 1});
     cuda_device_watch(NULL);
     cuda_device_reset();
     cr_assert(r.passed, "%s: %s", workload, r.message);
-    cr_assert(gt(sz, t.count, 0), "%s", workload);
-    return t;
+    cr_assert(gt(sz, launches.count, 0), "%s", workload);
+    return launches;
 }
 
 TestSuite(laws, .timeout = 900);
@@ -80,7 +83,7 @@ Test(laws, a_higher_clock_never_takes_more_time)
         for (size_t w = k % THINNED; w < WORKLOADS; w += THINNED) {
             struct emu_gpu fast = *emu_gpu_find(gpus[k]);
             fast.core_mhz *= 1.3, fast.boost_mhz *= 1.3;
-            const struct told t = run(workloads[w], emu_gpu_find(gpus[k]), &fast);
+            const struct compared_launches t = run(workloads[w], emu_gpu_find(gpus[k]), &fast);
             for (size_t i = 0; i < t.count; i++)
                 cr_expect(t.other_seconds[i] <= t.seconds[i] * tolerance(gpus[k]),
                           "%s on %s, launch %zu: %g s and %g s", workloads[w], gpus[k], i,
@@ -93,7 +96,7 @@ static void widen(size_t gpu, double times)
     for (size_t w = (gpu + 1) % THINNED; w < WORKLOADS; w += THINNED) {
         struct emu_gpu wide = *emu_gpu_find(gpus[gpu]);
         wide.dram_mhz *= times, wide.dram_bandwidth *= times, wide.dram_row_cycle *= times;
-        const struct told t = run(workloads[w], emu_gpu_find(gpus[gpu]), &wide);
+        const struct compared_launches t = run(workloads[w], emu_gpu_find(gpus[gpu]), &wide);
         for (size_t i = 0; i < t.count; i++) {
             cr_expect(t.other_cycles[i] <= t.cycles[i] * tolerance(gpus[gpu]),
                       "%s on %s, launch %zu: %g and %g cycles", workloads[w], gpus[gpu], i,
@@ -124,8 +127,8 @@ Test(laws, one_more_sm_never_hurts)
         for (size_t w = (k + 3) % THINNED; w < WORKLOADS; w += THINNED) {
             struct emu_gpu more = *emu_gpu_find(names[k]);
             more.sms++;
-            const struct told a = run(workloads[w], emu_gpu_find(names[k]), NULL),
-                              b = run(workloads[w], &more, NULL);
+            const struct compared_launches a = run(workloads[w], emu_gpu_find(names[k]), NULL),
+                                           b = run(workloads[w], &more, NULL);
             cr_assert(eq(sz, a.count, b.count));
             double sum = 0, more_sum = 0;
             for (size_t i = 0; i < a.count; i++) sum += a.cycles[i], more_sum += b.cycles[i];
