@@ -8,6 +8,7 @@
 #ifndef HEDDLE_EMU_GPU_H
 #define HEDDLE_EMU_GPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,13 @@ struct emu_gpu {
 #define FLAG(section, key, field, text) uint32_t field;
 #include "emu/gpu.def"
 };
+
+/* Whether a hash of the address chooses the DRAM channel; else channels take lines in turn. Assumed of compute capability
+ * 3.0 and later. */
+static inline bool emu_gpu_hashes_channels(const struct emu_gpu *g)
+{
+    return g->capability >= 30;
+}
 
 /* The GPU of that name; NULL: none. NULL as name: the default, "v100". */
 const struct emu_gpu *emu_gpu_find(const char *name);

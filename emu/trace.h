@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct emu_gpu;
 struct ptx_op;
 
 enum trace_tag {              /* of a word, its low bits */
@@ -240,7 +241,8 @@ struct trace { /* of a running launch */
     uint32_t heavy_count;
 };
 /* Decides how much of the launch is traced; its traces go into the arena. */
-void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine *m);
+void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine *m,
+                const struct emu_gpu *g);
 /* Begins the CTA's trace; NULL: it is not traced. The caller locks. */
 struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear);
 /* The code of a program as traces need it; made once for all launches. */

@@ -154,7 +154,7 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .slices = slices,
         .channels = channels,
         .channel_lines = g->capability >= 90 ? 8 : 2,
-        .hashed = g->capability >= 30,
+        .hashed = emu_gpu_hashes_channels(g),
         .l2_latency = at_least(g->l2_latency - g->l1_latency, 1),
         .l2_interval = 32 / g->l2_bandwidth * l2_cycle * slices / g->l2_slices,
         .atomic.interval = at_least(g->l2_atomic_conflict, 1) * l2_cycle,

@@ -246,7 +246,7 @@ static void set_up_phases(struct emu *e, struct emu_machine *m, struct emu_progr
         m->trace = arena_alloc(e->launch_arena, sizeof *m->trace);
         if (!e->traces.cta_arena) trace_arena_begin(&e->traces, cta_arena_sibling(e->cta_arena));
         if (!program->traced) program->traced = trace_code_new(m->loaded->arena, program);
-        trace_plan(m->trace, &e->traces, m);
+        trace_plan(m->trace, &e->traces, m, e->gpu);
     }
 }
 
