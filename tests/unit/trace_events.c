@@ -327,7 +327,7 @@ Test(trace_events, are_what_their_description_says)
 {
     struct bench b = bench_new();
     struct bytes file = {(unsigned char *)b.bytes, (unsigned char *)b.bytes + b.size};
-    cr_assert(memcmp(file.at, "HEDDLETR\5\0\0\0\1\0\0\0", 16) == 0);
+    cr_assert(memcmp(file.at, "HEDDLETR\6\0\0\0\1\0\0\0", 16) == 0);
     file.at += 16;
     char types[64] = "";
     uint64_t begins[3] = {0}, index = 0;
