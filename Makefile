@@ -15,7 +15,7 @@ CFLAGS.debug   := -O0 -g
 # by clang: of the same objects the tests are linked and the fuzzers; what a sanitizer reports needs lines only
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 CFLAGS.san     := -O1 -gline-tables-only $(SANITIZE) -DARENA_BLOCK=64
-CFLAGS.tsan    := -O1 -g1 -fsanitize=thread
+CFLAGS.tsan    := -O0 -g1 -fsanitize=thread # the tests run for a second
 # `make check` compares bits of clang's vector code with those of gcc's. In this mode clang compiles what computes results
 # and what is seen of a program's stack; the other objects are those of the release build by gcc.
 CFLAGS.bits    := $(CFLAGS.release)
@@ -55,7 +55,6 @@ OPS_FLAGS += -Wno-pass-failed # it says where it makes no vector code
 endif
 OPS_FLAGS.release := -O3
 OPS_FLAGS.bits := -O3
-OPS_FLAGS.tsan := -O0
 MAIN  := $(wildcard emu/*.c emu/*/*.c determinism/*.c determinism/*/*.c) # what computes results
 LIB   := $(patsubst %.c,$B/%.o,$(filter-out $(OPS),$(MAIN))) \
          $(patsubst %.c,$O/%.o,$(filter-out $(MAIN),$(wildcard $(addsuffix /*.c,$(MODULE))))) \
