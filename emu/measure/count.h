@@ -44,7 +44,10 @@ typedef enum surface_whole emu_reach_surface(struct emu_group *g, const struct e
                                              u32 unit, u32 size, bool write,
                                              struct texture_object *o, struct surface_lanes *r);
 
-typedef void emu_spread_masks(struct emu_group *g);
+/* emu_set_exec() (emu/ops/exec.h). (emu/ops/simd_warp.c) */
+typedef void emu_spread_masks(struct emu_group *g, const u32 *mask);
+/* Of each warp's words of a row of predicates: emu_mask_of(). (emu/ops/simd_row.c) */
+typedef void emu_masks_of(const u32 *word, u32 warps, u32 *mask);
 /* One value in the row's lanes that are on, of 2, 4 or 8 bytes each. (emu/ops/simd_row.c) */
 typedef void emu_fill_row(struct emu_group *g, unsigned bytes, u32 row, u64 value);
 /* Whether one of so many words is not `value`; they are those of whole warps. (emu/ops/simd_row.c) */
@@ -66,7 +69,8 @@ struct emu_counting { /* compiled for each host instruction set */
     emu_find_lanes *find_lanes; /* not counting, but compiled so, too */
     emu_op *fetch_texels;       /* likewise: tex (emu/ops/simd_texture.c) */
     emu_reach_surface *reach_surface;
-    emu_spread_masks *spread_masks; /* emu_group.lane from exec */
+    emu_spread_masks *spread_masks;
+    emu_masks_of *masks_of;
     emu_fill_row *fill_row;
     emu_words_differ *words_differ;
     emu_side_by_side *side_by_side;

@@ -513,10 +513,11 @@ emu_find_lanes FIND_LANES;       /* emu/sched/simd_notify.c */
 emu_op OP_NAME(fetch_texels);    /* emu/ops/simd_texture.c */
 emu_reach_surface REACH_SURFACE; /* emu/ops/simd_surface.c */
 emu_spread_masks SPREAD_MASKS;   /* emu/ops/simd_warp.c */
-emu_fill_row OP_NAME(fill_row);  /* emu/ops/simd_row.c */
+emu_masks_of OP_NAME(masks_of);  /* emu/ops/simd_row.c */
+emu_fill_row OP_NAME(fill_row);
 emu_words_differ OP_NAME(words_differ);
 emu_side_by_side OP_NAME(side_by_side); /* emu/sched/simd_notify.c */
 const struct emu_counting COUNTING = {
-    count_lanes,       count_shared_atomics,  CACHE_CARRY_OUT,      CACHE_FILL,
-    FIND_LANES,        OP_NAME(fetch_texels), REACH_SURFACE,        SPREAD_MASKS,
-    OP_NAME(fill_row), OP_NAME(words_differ), OP_NAME(side_by_side)};
+    count_lanes,       count_shared_atomics,  CACHE_CARRY_OUT,       CACHE_FILL,
+    FIND_LANES,        OP_NAME(fetch_texels), REACH_SURFACE,         SPREAD_MASKS,
+    OP_NAME(masks_of), OP_NAME(fill_row),     OP_NAME(words_differ), OP_NAME(side_by_side)};

@@ -24,6 +24,35 @@ void OP_NAME(fill_row)(struct emu_group *g, unsigned bytes, u32 row, u64 value)
 }
 #undef FILL
 
+emu_masks_of OP_NAME(masks_of);
+void OP_NAME(masks_of)(const u32 *word, u32 warps, u32 *mask)
+{
+    for (u32 w = 0; w < warps; w++, word += LANES) {
+#if defined __AVX512DQ__
+        mask[w] = (u32)_mm512_movepi32_mask(_mm512_loadu_si512(word)) |
+                  (u32)_mm512_movepi32_mask(_mm512_loadu_si512(word + 16)) << 16;
+#elif defined __AVX2__
+        u32 m = 0;
+        for (u32 l = 0; l < LANES; l += 8)
+            m |= (u32)_mm256_movemask_ps(_mm256_loadu_ps((const float *)(const void *)(word + l)))
+                 << l;
+        mask[w] = m;
+#elif defined __SSE2__ /* packing keeps signs */
+        const __m128i *v = (const __m128i *)(const void *)word;
+        u32 half[2];
+        for (u32 h = 0; h < 2; h++, v += 4) {
+            const __m128i low = _mm_packs_epi32(_mm_loadu_si128(v), _mm_loadu_si128(v + 1)),
+                          high = _mm_packs_epi32(_mm_loadu_si128(v + 2), _mm_loadu_si128(v + 3));
+            half[h] = (u32)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+        }
+        mask[w] = half[0] | half[1] << 16;
+#else
+        mask[w] = 0;
+        for (u32 l = 0; l < LANES; l++) mask[w] |= (word[l] & 1) << l;
+#endif
+    }
+}
+
 emu_words_differ OP_NAME(words_differ);
 bool OP_NAME(words_differ)(const u32 *word, u32 count, u32 value)
 {

@@ -24,8 +24,8 @@ static const u32 lane_bit[LANES] = {
     1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30, 1u << 31,
 };
 
-emu_spread_masks SPREAD_MASKS;
-void SPREAD_MASKS(struct emu_group *g)
+/* A word for each lane that is on. */
+static inline void spread_masks(struct emu_group *g)
 {
 #if defined __AVX2__
     for (u32 w = 0; w < g->warps; w++) {
@@ -47,6 +47,25 @@ void SPREAD_MASKS(struct emu_group *g)
         for (u32 l = 0; l < LANES; l += 4)
             memcpy(g->lane + w * LANES + l, four[g->exec[w] >> l & 15], sizeof four[0]);
 #endif
+}
+
+emu_spread_masks SPREAD_MASKS;
+void SPREAD_MASKS(struct emu_group *g, const u32 *mask)
+{
+    u32 lanes = 0, warps = 0, missing = 0, off = 0;
+    for (u32 w = 0; w < g->warps; w++) {
+        const u32 m = mask[w];
+        g->exec[w] = m;
+        missing |= m ^ g->exist[w];
+        off |= ~m;
+        lanes += emu_lanes_of(m);
+        warps += m != 0;
+    }
+    g->full = !missing;
+    g->whole = !off;
+    g->lane_count = lanes;
+    g->warp_count = warps;
+    if (missing) spread_masks(g);
 }
 
 /* The warp's part of a row of r32. */

@@ -17,22 +17,7 @@
 
 void emu_set_exec(struct emu_group *g, const u32 mask[GROUP])
 {
-    bool full = true, whole = true;
-    u32 lanes = 0, warps = 0;
-    for (u32 w = 0; w < g->warps; w++) {
-        u32 m = mask[w];
-        g->exec[w] = m;
-        full &= m == g->exist[w];
-        whole &= m == ~0u;
-        lanes += emu_lanes_of(m);
-        warps += m != 0;
-    }
-    g->full = full;
-    g->whole = whole;
-    g->lane_count = lanes;
-    g->warp_count = warps;
-    if (full) return;
-    g->worker->machine->counting->spread_masks(g);
+    g->worker->machine->counting->spread_masks(g, mask);
 }
 
 u32 emu_waiting_lanes(const struct emu_group *g)
@@ -187,6 +172,13 @@ static const struct emu_uop *part(struct emu_group *g, const struct emu_uop *in,
     return next;
 }
 
+/* Of each warp the lanes that have the predicate in the row. */
+static inline void masks_of(const struct emu_group *g, u32 row, u32 mask[GROUP])
+{
+    g->worker->machine->counting->masks_of((const u32 *)(const void *)(g->r32 + row), g->warps,
+                                           mask);
+}
+
 static inline const struct emu_uop *branch(struct emu_group *g, const struct emu_uop *in, u32 flip)
 {
     u32 taken[GROUP], any = 0, left = 0;
@@ -199,8 +191,9 @@ static inline const struct emu_uop *branch(struct emu_group *g, const struct emu
         if (!g->worker->machine->counting->words_differ(p, g->warps * LANES, p[0]))
             return p[0] ^ flip ? in->target : in + 1;
     }
+    masks_of(g, in->a, taken);
     for (u32 w = 0; w < g->warps; w++) {
-        taken[w] = (emu_mask_of(g, in->a, w) ^ flip) & g->exec[w];
+        taken[w] = (taken[w] ^ flip) & g->exec[w];
         any |= taken[w];
         left |= g->exec[w] & ~taken[w];
     }
@@ -259,8 +252,8 @@ const struct emu_uop *emu_op_brx(struct emu_group *g, const struct emu_uop *in)
 const struct emu_uop *emu_op_guard(struct emu_group *g, const struct emu_uop *in)
 {
     u32 on[GROUP] = {0}, any = 0, flip = in->x ? ~0u : 0;
-    for (u32 w = 0; w < g->warps; w++)
-        any |= on[w] = (emu_mask_of(g, in->a, w) ^ flip) & g->exec[w];
+    masks_of(g, in->a, on);
+    for (u32 w = 0; w < g->warps; w++) any |= on[w] = (on[w] ^ flip) & g->exec[w];
     if (g->worker->sites && in->site) {
         struct emu_site *s = &g->worker->sites[in->site];
         for (u32 w = 0; w < g->warps; w++) {
@@ -329,8 +322,9 @@ const struct emu_uop *emu_op_exit(struct emu_group *g, const struct emu_uop *in)
 {
     if (!in->x) return exit_lanes(g);
     u32 go[GROUP] = {0}, stay[GROUP] = {0}, any = 0, left = 0, flip = in->x == 2 ? ~0u : 0;
+    masks_of(g, in->a, go);
     for (u32 w = 0; w < g->warps; w++) {
-        any |= go[w] = (emu_mask_of(g, in->a, w) ^ flip) & g->exec[w];
+        any |= go[w] = (go[w] ^ flip) & g->exec[w];
         left |= stay[w] = g->exec[w] & ~go[w];
     }
     if (!any) return in + 1;
