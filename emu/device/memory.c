@@ -27,6 +27,7 @@
 
 enum {
     RELEASED_KEPT = 4096,     /* released blocks that reports know of */
+    DENSE = 2 << 20,          /* behind so many bytes the host may give 2 MiB at once */
     OPEN_STEP = 1 << 20,      /* pages are opened in steps of so many bytes */
     SMALL_RELEASE = 64 << 10, /* a block up to this size is cleared, a larger one given back */
     CHUNK = 4096,             /* the digest's unit, by guest address */
@@ -279,6 +280,8 @@ struct mem *mem_new(uint64_t bytes)
     m->space = space_of(bytes);
     m->reserved = align_up(bytes + MEM_GAP, OPEN_STEP) + OPEN_STEP;
     m->base = reserve(m->reserved, PROT_NONE);
+    /* A hint: random accesses of large arrays would miss the host's TLB. Small programs keep small pages. */
+    if (m->reserved > DENSE) (void)madvise(m->base + DENSE, m->reserved - DENSE, MADV_HUGEPAGE);
     return m;
 }
 
