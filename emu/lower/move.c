@@ -1,5 +1,5 @@
 /* Moves, selection, packing and unpacking, addresses of one space as another's. */
-#include "emu/lower/lower.h"
+#include "emu/lower/float.h"
 
 #include "ptx/ptx.h"
 
@@ -154,9 +154,9 @@ static bool slct(struct lower *L, const struct ptx_inst *i)
     u32 a = lower_source(L, &i->opnds[1], t), b = lower_source(L, &i->opnds[2], t);
     u32 c = lower_source(L, &i->opnds[3], lower_data(L) ? PTX_f32 : PTX_s32), p = lower_temp(L, 4);
     lower_emit(L,
-               !lower_data(L)             ? UOP_not_negative_s32
-               : ptx_op_has(i->op, "ftz") ? UOP_not_negative_ftz_f32
-                                          : UOP_not_negative_f32,
+               !lower_data(L)            ? UOP_not_negative_s32
+               : lower_flushes(L, i->op) ? UOP_not_negative_ftz_f32
+                                         : UOP_not_negative_f32,
                p, c, 0, 0);
     struct lower_dest d = lower_dest(L, &i->opnds[0], t);
     lower_emit(L, n == 2 ? UOP_selp_u16 : n == 4 ? UOP_selp_u32 : UOP_selp_u64, d.row, a, b, p);

@@ -780,6 +780,13 @@ static uint64_t mad_1x(const struct batch_case *c, const uint64_t *in)
     return out32((float)d, c->y | FTZ);
 }
 
+/* slct chooses by the sign of its third operand, where a subnormal one counts as 0 and a NaN as negative. */
+static uint64_t chosen(const struct batch_case *c, const uint64_t *in)
+{
+    (void)c;
+    return (uint32_t)(in32(in[2], FTZ) >= 0 ? in[0] : in[1]);
+}
+
 Test(emu_float, sm_1x_flushes)
 {
     struct batch b = singles("sm_13");
@@ -796,6 +803,7 @@ Test(emu_float, sm_1x_flushes)
     batch_add(&b, 'f', least32, 0, FTZ, "min.f32 %%fo, %%f1, %%f2");
     batch_add(&b, 'f', approximate, 0, FTZ, "rcp.approx.f32 %%fo, %%f1")->tolerance = 0x1p-22;
     batch_add(&b, 'p', setp1, 2, FTZ | 'f' << 16, "setp.lt.f32 %%po, %%f1, %%f2");
+    batch_add(&b, 'f', chosen, 0, 0, "slct.f32.f32 %%fo, %%f1, %%f2, %%f3");
     batch_add(&b, 'd', add64, RN, 0, "add.f64 %%do, %%d1, %%d2"); /* f64 keeps its subnormals */
     batch_run(&b);
 }
