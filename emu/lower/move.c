@@ -200,7 +200,7 @@ static bool isspacep(struct lower *L, const struct ptx_inst *i)
     unsigned t = lower_data(L);
     u64 low, size;
     switch (i->op->space) {
-    case PTX_SPACE_SHARED:
+    case PTX_SPACE_SHARED: low = size = 0; break;
     case PTX_SPACE_SHARED_CLUSTER: low = MEM_SHARED, size = MEM_LOCAL - MEM_SHARED; break;
     case PTX_SPACE_LOCAL: low = MEM_LOCAL, size = MEM_PARAM - MEM_LOCAL; break;
     case PTX_SPACE_GLOBAL:
@@ -211,7 +211,7 @@ static bool isspacep(struct lower *L, const struct ptx_inst *i)
     struct lower_dest d = lower_dest(L, &i->opnds[0], PTX_pred);
     if (!size) {
         struct emu_uop *s = lower_emit(L, UOP_space, d.row, a, 0, 0);
-        s->x = i->op->space == PTX_SPACE_CONST;
+        s->x = i->op->space == PTX_SPACE_CONST ? 1 : i->op->space == PTX_SPACE_SHARED ? 2 : 0;
         s->y = (u8)lower_type_bytes(t);
         return true;
     }

@@ -613,19 +613,28 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
 
 /* ---- addresses of shared memory ---------------------------------------------------------------------- */
 
-/* The window of parameters lies within that of .global; those of the others do not. */
+/* Whether a generic address is of a space that no range of addresses tells: .global (0), .const (1), .shared of the own
+ * CTA (2). */
+static bool is_in_space(const struct emu_group *g, u32 asked, u64 a)
+{
+    if (asked == 2) { /* by the window of the own CTA, or of its rank in the cluster */
+        const u64 window = (a - MEM_SHARED) / MEM_SHARED_WINDOW;
+        return a >= MEM_SHARED && a < MEM_LOCAL && (!window || window - 1 == g->cta->rank);
+    }
+    const struct mem_block *b = mem_find(g->worker->machine->mem, a, 1);
+    const bool constant = b && b->constant;
+    if (asked == 1) return constant;
+    /* The window of parameters lies within that of .global; those of the others do not. */
+    return (a >= MEM_GLOBAL && !constant) || (a >= MEM_PARAM && a < MEM_CODE);
+}
+
 const struct emu_uop *emu_op_space(struct emu_group *g, const struct emu_uop *in)
 {
     for (u32 w = 0; w < g->warps; w++)
         for (u32 m = g->exec[w]; m; m &= m - 1) {
             u32 l = (u32)__builtin_ctz(m);
             u64 a = emu_get(g, in->y, in->a, w, l);
-            const struct mem_block *b = mem_find(g->worker->machine->mem, a, 1);
-            bool constant = b && b->constant, is_there = in->x
-                                                             ? constant
-                                                             : (a >= MEM_GLOBAL && !constant) ||
-                                                                   (a >= MEM_PARAM && a < MEM_CODE);
-            emu_put(g, 4, in->d, w, l, is_there ? ~(u64)0 : 0);
+            emu_put(g, 4, in->d, w, l, is_in_space(g, in->x, a) ? ~(u64)0 : 0);
         }
     return in + 1;
 }

@@ -254,6 +254,29 @@ Test(emu_sync, ranks_of_addresses)
         cr_expect(out[i] == i % 4 * 1110 + i / 4, "thread %u of CTA %u: %u", i % 4, i / 4, out[i]);
 }
 
+/* PTX ISA, isspacep: .shared is .shared::cta, the memory of the own CTA; .shared::cluster is that of all its CTAs. Thread t
+ * asks about its CTA's s, and about that of CTA t. */
+Test(emu_sync, whose_shared_memory_it_is)
+{
+    static const char text[] =
+        ".version 8.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p)\n{\n"
+        ".shared .b32 s[4];\n.reg .b32 %t, %c, %r<8>;\n.reg .b64 %o, %d<6>;\n.reg .pred %p<7>;\nld.param.u64 %o, [p];\n"
+        "mov.u32 %t, %tid.x;\nmov.u32 %c, %ctaid.x;\nmad.lo.u32 %r1, %c, 4, %t;\nmad.wide.u32 %o, %r1, 4, %o;\n"
+        "mov.u64 %d1, s;\ncvta.shared.u64 %d2, %d1;\nmapa.u64 %d3, %d2, %t;\n"
+        "isspacep.shared %p1, %d2;\nisspacep.shared::cta %p2, %d2;\nisspacep.shared::cluster %p3, %d2;\n"
+        "isspacep.shared %p4, %d3;\nisspacep.shared::cta %p5, %d3;\nisspacep.shared::cluster %p6, %d3;\n"
+        "selp.b32 %r2, 1, 0, %p1;\n@%p2 or.b32 %r2, %r2, 2;\n@%p3 or.b32 %r2, %r2, 4;\n"
+        "@%p4 or.b32 %r2, %r2, 8;\n@%p5 or.b32 %r2, %r2, 16;\n@%p6 or.b32 %r2, %r2, 32;\n"
+        "st.global.u32 [%o], %r2;\nret;\n}\n";
+    uint32_t out[16];
+    struct emu_run r = {.ptx = text, .grid = 4, .block = 4, .cluster = 4};
+    r.args[0] = emu_out(&r, out, sizeof out);
+    cr_assert(emu_run(&r), "%s", r.fault);
+    for (uint32_t i = 0; i < 16; i++)
+        cr_expect(out[i] == (i % 4 == i / 4 ? 63 : 39), "thread %u of CTA %u: %u", i % 4, i / 4,
+                  out[i]);
+}
+
 /* An address of each window: what isspacep says of it, and the way there and back. */
 Test(emu_sync, windows_of_the_generic_space)
 {
