@@ -144,8 +144,9 @@ static bool lower_far(struct lower *L, const struct ptx_inst *i)
     v->width = (u8)(ptx_types[type].bits / 8);
     v->count = (u8)(value->kind == PTX_OPND_VEC ? value->count : 1);
     if (v->count > 4) return lower_refuse(L, "more than 4 elements");
-    v->to = address(L, &i->opnds[0], i->op->space);
-    v->mbar = address(L, &i->opnds[2], i->op->space ? PTX_SPACE_SHARED_CLUSTER : PTX_SPACE_GENERIC);
+    const unsigned space = i->op->space ? PTX_SPACE_SHARED_CLUSTER : PTX_SPACE_GENERIC;
+    v->to = address(L, &i->opnds[0], space); /* also what ptxas takes by the name .shared */
+    v->mbar = address(L, &i->opnds[2], space);
     for (u32 k = 0; k < v->count; k++)
         v->value[k] = lower_source(L, value->kind == PTX_OPND_VEC ? &value->elem[k] : value, type);
     emit(L, red ? UOP_red_async : UOP_st_async, v);

@@ -126,6 +126,7 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
                              write ? "write" : "read", size, (unsigned long long)address, align);
     }
     u64 offset = address;
+    const bool own_cta = space == PTX_SPACE_SHARED; /* .shared::cta */
     if (space == PTX_SPACE_GENERIC) {
         space = emu_space_of(g, address);
         if (space == PTX_SPACE_LOCAL) offset -= MEM_LOCAL;
@@ -145,6 +146,12 @@ static bool reach(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
             if (rank >= c->cluster_size)
                 return fault_out_of_bounds(g, in, w, lane, space, address, size, write,
                                            c->shared_size, r);
+            if (own_cta && rank != c->rank)
+                return refuse_access(
+                    g, in, EMU_OUT_OF_BOUNDS, w, lane, address, size, r,
+                    "%s of %u bytes of the shared memory of CTA %llu of the cluster: .shared is that of the own "
+                    "CTA, .shared::cluster that of all",
+                    write ? "write" : "read", size, (unsigned long long)rank);
             offset %= MEM_SHARED_WINDOW;
             c = c->cluster[rank];
         }

@@ -944,6 +944,28 @@ Test(control, shared_memory_of_no_cta_of_the_cluster)
         2, 32, &how, EMU_OUT_OF_BOUNDS, PARTS("write of 4 bytes"));
 }
 
+/* PTX ISA, state spaces: .shared is .shared::cta, the memory of the own CTA. Another one's is reached by .shared::cluster and by
+ * generic addresses. */
+Test(control, shared_memory_of_another_cta_needs_its_space)
+{
+    static const char *const there[] = {"ld.shared.u32 %r1, [%r3];",
+                                        "ld.shared::cta.v2.u32 {%r1, %r4}, [%r3];",
+                                        "st.shared.u32 [%r3], 1;",
+                                        "st.volatile.shared.u32 [%r3], 1;",
+                                        "atom.shared.add.u32 %r1, [%r3], 1;",
+                                        "red.shared::cta.max.u32 [%r3], 1;",
+                                        "mbarrier.arrive.shared.b64 %rd1, [%r3];"};
+    char body[400];
+    for (size_t i = 0; i < sizeof there / sizeof *there; i++) {
+        struct emu_run how = {.cluster = 2};
+        snprintf(body, sizeof body,
+                 "mov.u32 %%r2, s;\nmapa.shared::cluster.u32 %%r3, %%r2, 1;\n%s\n", there[i]);
+        expect_fault(words(".shared .align 8 .b32 s[64];\n", body), 2, 32, &how, EMU_OUT_OF_BOUNDS,
+                     PARTS("shared memory of CTA 1 of the cluster", ".shared::cluster",
+                           "thread (0,0,0) of CTA (0,0,0)"));
+    }
+}
+
 /* The CTA that fails is named, not one that then waits for it for ever. */
 Test(control, a_fault_is_that_of_the_cta_that_fails)
 {
