@@ -4,6 +4,7 @@
 #define _GNU_SOURCE
 #include "emu/sched/launch_context.h"
 
+#include "emu/device/device.h"
 #include "emu/sched/control.h"
 #include "emu/sched/notify.h"
 #include "emu/speculate/speculation.h"
@@ -21,6 +22,13 @@ enum {
 };
 
 /* ---- special registers and rows ------------------------------------------------------------------- */
+
+/* Shared memory as the GPU gives it to a CTA, without the system's. */
+static u64 shared_total(const struct emu_machine *m)
+{
+    const u64 unit = m->emu->gpu->shared_unit;
+    return (m->shared_own + unit - 1) / unit * unit;
+}
 
 u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 s)
 {
@@ -71,8 +79,8 @@ u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 s)
     case SPECIAL_CLUSTER_CTARANK: return c->rank;
     case SPECIAL_CLUSTER_NCTARANK: return m->cluster_size;
     case SPECIAL_EXPLICIT_CLUSTER: return m->explicit_cluster ? ~(u64)0 : 0;
-    case SPECIAL_TOTAL_SMEM: return m->shared_own;
-    case SPECIAL_AGGR_SMEM: return m->shared_size;
+    case SPECIAL_TOTAL_SMEM: return shared_total(m);
+    case SPECIAL_AGGR_SMEM: return shared_total(m) + MEM_RESERVED_SHARED;
     case SPECIAL_DYNAMIC_SMEM: return l->shared;
     case SPECIAL_RESERVED_SMEM_BEGIN:
     case SPECIAL_RESERVED_SMEM_0: return m->shared_size - MEM_RESERVED_SHARED;
