@@ -377,6 +377,19 @@ static inline bool inside(u64 a, u64 low, u64 high, u32 size)
     return a >= low && a < high && high - a >= size;
 }
 
+/* Whether a lane's source is, as the whole copy has to be; else a fault is raised. */
+static bool source_is_aligned(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, u64 from,
+                              u32 size)
+{
+    if (from & (size - 1)) {
+        emu_raise(g, in, EMU_MISALIGNED, w, l, from, size,
+                  "cp.async of %u bytes from 0x%llx, which is no multiple of %u", size,
+                  (unsigned long long)from, size);
+        return false;
+    }
+    return true;
+}
+
 /* One lane's copy of `size` bytes, of which `n` are read; false: a fault. */
 static bool copy_lane(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, u64 to, u64 from,
                       u32 size, u32 n)
@@ -392,12 +405,7 @@ static bool copy_lane(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
         memset(d, 0, size);
         return true;
     }
-    if (from & (size - 1)) {
-        emu_raise(g, in, EMU_MISALIGNED, w, l, from, size,
-                  "cp.async of %u bytes from 0x%llx, which is no multiple of %u", size,
-                  (unsigned long long)from, size);
-        return false;
-    }
+    if (!source_is_aligned(g, in, w, l, from, size)) return false;
     if (inside(from, b->low, b->high, n)) s = b->host + (from - b->low);
     else {
         emu_find_bound(g, in, from, false, b);
@@ -453,6 +461,34 @@ static bool reads_all(const struct emu_group *g, const struct async_desc *v, u32
     return !differs;
 }
 
+/* Tells of what the lanes of `reads` read of their sources, n bytes each, whose bytes are in `data`: whole sources at once, of
+ * others no more than is read, in pieces. false: the warp sleeps. */
+static bool tell_sources(struct emu_group *g, const struct emu_uop *in, u32 reads, const u64 *from,
+                         const u32 *n, u8 *data)
+{
+    const struct async_desc *v = in->ext;
+    enum emu_verdict verdict;
+    for (u32 width = v->width; width; width /= 2) {
+        u64 at[LANES] = {0};
+        u8 piece[LANES * 64];
+        u32 mask = 0;
+        for (u32 left = reads; left; left &= left - 1) {
+            const u32 l = (u32)__builtin_ctz(left), before = n[l] & ~(2 * width - 1);
+            if (!(n[l] & width)) continue;
+            mask |= 1u << l;
+            at[l] = from[l] + before;
+            memcpy(piece + 64 * l, data + 64 * l + before, width);
+        }
+        if (!tell_access(g, in, EMU_LOAD, PTX_SPACE_GLOBAL, width, 1, mask, at, piece, &verdict))
+            return false;
+        for (u32 left = mask; left; left &= left - 1) { /* as an order has answered */
+            const u32 l = (u32)__builtin_ctz(left);
+            memcpy(data + 64 * l + (at[l] - from[l]), piece + 64 * l, width);
+        }
+    }
+    return true;
+}
+
 /* The same by way of the order: a load, then a store. */
 static const struct emu_uop *cp_async_watched(struct emu_group *g, const struct emu_uop *in)
 {
@@ -460,26 +496,23 @@ static const struct emu_uop *cp_async_watched(struct emu_group *g, const struct 
     const u32 size = v->width;
     u64 to[LANES] = {0}, from[LANES] = {0};
     u8 data[LANES * 64] = {0}, *host[LANES];
-    u32 reads = 0;
+    u32 reads = 0, n[LANES];
     for (u32 left = g->exec[0]; left; left &= left - 1) {
-        const u32 l = (u32)__builtin_ctz(left), n = source_size(g, v, 0, l);
+        const u32 l = (u32)__builtin_ctz(left);
+        n[l] = source_size(g, v, 0, l);
         to[l] = lane_address(g, &v->to, 0, l);
         from[l] = lane_address(g, &v->from, 0, l);
         if (!(host[l] = emu_lane_host(g, in, 0, l, PTX_SPACE_SHARED, to[l], size, true)))
             return NULL;
-        if (!n) continue;
+        if (!n[l]) continue;
         reads |= 1u << l;
-        const u8 *s = emu_lane_host(g, in, 0, l, PTX_SPACE_GLOBAL, from[l], n, false);
+        if (!source_is_aligned(g, in, 0, l, from[l], size)) return NULL;
+        const u8 *s = emu_lane_host(g, in, 0, l, PTX_SPACE_GLOBAL, from[l], n[l], false);
         if (!s) return NULL;
-        memcpy(data + 64 * l, s, n);
+        memcpy(data + 64 * l, s, n[l]);
     }
     enum emu_verdict verdict;
-    if (!tell_access(g, in, EMU_LOAD, PTX_SPACE_GLOBAL, size, 1, reads, from, data, &verdict))
-        return NULL;
-    for (u32 left = reads; left; left &= left - 1) { /* what an order answers is whole */
-        const u32 l = (u32)__builtin_ctz(left), n = source_size(g, v, 0, l);
-        memset(data + 64 * l + n, 0, size - n);
-    }
+    if (!tell_sources(g, in, reads, from, n, data)) return NULL;
     if (!tell_access(g, in, EMU_STORE, PTX_SPACE_SHARED, size, 1, g->exec[0], to, data, &verdict))
         return NULL;
     for (u32 left = verdict == EMU_DONE ? 0 : g->exec[0]; left; left &= left - 1) {

@@ -451,6 +451,18 @@ Test(race, copies_are_done_when_waited_for)
         {"all", 1, 64, COPY "\ncp.async.wait_all;\nld.shared.u32 %r2, [%s];", NULL},
         {"others' copies", 1, 64, COPY " //a\ncp.async.wait_all;\nld.shared.u32 %r2, [%n]; //a",
          NULL},
+        {"bytes that the copy does not read", 2, 1,
+         "@!%p1 bra R;\ncp.async.ca.shared.global [%s], [%m], 16, 8;\ncp.async.wait_all;\nbra E;\n"
+         "R: st.global.u32 [%m+8], 1;\nE:",
+         NULL},
+        {"bytes that it reads", 2, 1,
+         "@!%p1 bra R;\ncp.async.ca.shared.global [%s], [%m], 16, 9; //a\ncp.async.wait_all;\nbra E;\n"
+         "R: st.global.u32 [%m+8], 1; //a\nE:",
+         NULL},
+        {"a source that is ignored", 2, 1,
+         "@!%p1 bra R;\ncp.async.ca.shared.global [%s], [%m], 16, %p1;\ncp.async.wait_all;\nbra E;\n"
+         "R: st.global.u32 [%m+8], 1;\nE:",
+         NULL},
     };
     EACH(rows, EMU_CHECK_RACE);
 }

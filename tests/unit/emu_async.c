@@ -181,6 +181,36 @@ Test(emu_async, copies_by_threads)
             }
 }
 
+/* PTX ISA, cp.async: of the source only so many bytes are read. What lies behind them may be nobody's, or not be written. */
+Test(emu_async, copies_of_parts_read_no_more)
+{
+    for (int bytes = 1; bytes < 16; bytes++) {
+        uint8_t from[48 + 15], out[64], want[64] = {0};
+        for (int i = 0; i < 63; i++) from[i] = (uint8_t)(i * 5 + 3);
+        for (int t = 0; t < 4; t++)
+            memcpy(want + 16 * t, from + 16 * t, (size_t)(t < 3 ? 16 : bytes));
+        char body[800];
+        snprintf(
+            body, sizeof body,
+            ".reg .b64 %%d<4>; .reg .b32 %%r<9>; .reg .pred %%p<2>; .shared .align 16 .b8 s[64];"
+            " ld.param.u64 %%d0, [from]; ld.param.u64 %%d1, [out]; mov.u32 %%r1, %%tid.x;"
+            " setp.eq.u32 %%p1, %%r1, 3; selp.b32 %%r2, %d, 16, %%p1; mul.wide.u32 %%d2, %%r1, 16;"
+            " add.u64 %%d0, %%d0, %%d2; add.u64 %%d1, %%d1, %%d2; mov.u32 %%r3, s;"
+            " mad.lo.u32 %%r3, %%r1, 16, %%r3; cp.async.cg.shared.global [%%r3], [%%d0], 16, %%r2;"
+            " cp.async.wait_all; ld.shared.v4.b32 {%%r4, %%r5, %%r6, %%r7}, [%%r3];"
+            " st.global.v4.b32 [%%d1], {%%r4, %%r5, %%r6, %%r7}; ret;",
+            bytes);
+        struct emu_run r = {.ptx = emu_ptx(".param .u64 from, .param .u64 out", body),
+                            .block = 4,
+                            .config.checks = EMU_CHECK_INIT};
+        r.args[0] = emu_in(&r, from, (size_t)(48 + bytes));
+        r.args[1] = emu_out(&r, out, sizeof out);
+        cr_assert(emu_run(&r), "%d: %s", bytes, r.fault);
+        cr_expect(!r.findings, "%d: %s", bytes, r.finding);
+        cr_expect(!memcmp(out, want, sizeof out), "%d", bytes);
+    }
+}
+
 /* ---- a ring of mbarriers ----------------------------------------------------------------------- */
 
 /* Warp 0 copies tiles, the others add them up: full and empty barriers by turns, so that a group of warps in

@@ -996,7 +996,7 @@ Test(emu_texture, observers_are_told)
     static const char want[] =
         "red global 1x4 by 4: 6;atomic global 1x4 by 4: 16;store global 1x4 by 4: 48;atomic shared 1x4 by 4: 0;"
         "store global 1x4 by 4: 12;red global 1x4 by 4: 4261412864;red global 2x4 by 4: 4261412864;"
-        "async load global 1x4 by 4: 88;async store shared 1x4 by 4: 88;async load global 1x16 by 4: 4328521728;"
+        "async load global 1x2 by 4: 88;async store shared 1x4 by 4: 88;async load global 1x16 by 4: 4328521728;"
         "async store shared 1x16 by 4: 4328521728;commit;wait;mbarrier;mbarrier;mbarrier;"
         "async load shared 1x16 by 1: 1082130432;async store global 1x16 by 1: 1082130432;"
         "async load shared 1x16 by 1: 1082130432;async store global 1x16 by 1: 1082130432;commit;wait;"
