@@ -85,6 +85,12 @@ static bool lanes_agree(struct emu_group *g, const struct emu_uop *in, u32 id, u
     return true;
 }
 
+/* The threads that a barrier is for, in whole warps. */
+static u32 threads_of(const struct emu_group *g, u32 count)
+{
+    return count ? count : g->worker->machine->warps_per_cta * LANES;
+}
+
 /* The fault of an arrival that the PTX ISA does not allow ("bar", operands), in words; NULL: it is allowed. */
 static const char *arrival_fault(const struct emu_group *g, bool counted, u32 id, u32 threads,
                                  char text[static 96])
@@ -92,7 +98,8 @@ static const char *arrival_fault(const struct emu_group *g, bool counted, u32 id
     if (id > 15) snprintf(text, 96, "barrier %u: there are 16", id);
     else if (counted && (threads == 0 || threads % LANES))
         snprintf(text, 96, "barrier %u for %u threads: no multiple of 32", id, threads);
-    else if (g->cta->barriers[id].arrivals && g->cta->barriers[id].needed != threads)
+    else if (g->cta->barriers[id].arrivals &&
+             threads_of(g, g->cta->barriers[id].needed) != threads_of(g, threads))
         snprintf(text, 96, "barrier %u for %u threads, which others wait at for %u (0: all)", id,
                  threads, g->cta->barriers[id].needed);
     else return NULL;

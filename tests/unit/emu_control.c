@@ -511,6 +511,30 @@ Test(control, barriers_that_reduce)
         2, 75, reduced);
 }
 
+static uint32_t seven(uint32_t i)
+{
+    (void)i;
+    return 7;
+}
+/* PTX ISA, barrier: without a thread count all threads of the CTA take part. So a count of all, in whole warps, goes with
+ * it; bar.arrive must have one. */
+Test(control, a_barrier_for_all_threads_by_number)
+{
+    static const char *const pairs[][2] = {{"bar.arrive 1, 96;", "bar.sync 1;"},
+                                           {"barrier.arrive 1, 96;", "barrier.sync 1;"},
+                                           {"bar.sync 1, 96;", "bar.sync 1;"},
+                                           {"bar.sync 1;", "bar.sync 1, 96;"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        char body[400];
+        snprintf(body, sizeof body,
+                 "mov.u32 %%r2, s;\nsetp.eq.u32 %%p1, %%w, 1;\n@%%p1 bra MAKE;\n%s\n"
+                 "ld.shared.u32 %%r1, [%%r2];\nbra DONE;\nMAKE:\nmov.u32 %%r1, 7;\n"
+                 "st.shared.u32 [%%r2], %%r1;\n%s\n",
+                 pairs[i][1], pairs[i][0]);
+        expect_words(words(".shared .b32 s;\n", body), 2, 80, seven);
+    }
+}
+
 Test(control, barrier_misuse)
 {
     expect_fault(words("", "bar.sync %t;\n"), 1, 32, NULL, EMU_BARRIER,
