@@ -450,6 +450,15 @@ static u32 source_size(const struct emu_group *g, const struct async_desc *v, u3
     return v->how == ASYNC_IGNORE_SOURCE && emu_get(g, 4, v->size, w, l) ? 0 : v->width;
 }
 
+/* The lanes that read anything: the others write zeros alone. */
+static u32 reading(const struct emu_group *g, const struct async_desc *v, u32 w)
+{
+    u32 lanes = 0;
+    for (u32 left = g->exec[w]; left; left &= left - 1)
+        if (source_size(g, v, w, (u32)__builtin_ctz(left))) lanes |= left & -left;
+    return lanes;
+}
+
 /* Whether the lanes that are on read all they write. CUDA's headers always name the source's size. */
 static bool reads_all(const struct emu_group *g, const struct async_desc *v, u32 w)
 {
@@ -552,10 +561,12 @@ const struct emu_uop *emu_op_cp_async(struct emu_group *g, const struct emu_uop 
         u64 from[LANES], to[LANES];
         lane_addresses(g, &v->from, w, from);
         lane_addresses(g, &v->to, w, to);
-        if (g->worker->sites)
-            emu_count_lanes(g, in, w, from, g->exec[w], size, PTX_SPACE_GLOBAL,
+        const bool whole = reads_all(g, v, w);
+        const u32 reads = whole ? g->exec[w] : reading(g, v, w);
+        if (g->worker->sites && reads)
+            emu_count_lanes(g, in, w, from, reads, size, PTX_SPACE_GLOBAL,
                             v->l2 ? COUNT_LOAD_L2 : COUNT_LOAD);
-        if (reads_all(g, v, w) && copy_whole(g, in, g->exec[w], to, from, size)) continue;
+        if (whole && copy_whole(g, in, g->exec[w], to, from, size)) continue;
         for (u32 left = g->exec[w]; left; left &= left - 1) {
             const u32 l = (u32)__builtin_ctz(left);
             const u32 n = source_size(g, v, w, l);

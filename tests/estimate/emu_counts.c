@@ -587,6 +587,36 @@ Test(emu_counts, copies_by_cp_async_are_loads)
     }
 }
 
+/* Lanes whose source is ignored, or of no bytes, access no global memory (CUDA's copies of what lies outside of a matrix). */
+Test(emu_counts, copies_of_zeros_are_no_loads)
+{
+    static const char *const zeros[] = {", 16, %p2;", ", 16, %r4;"};
+    static uint32_t x[128], y[128];
+    for (uint32_t i = 0; i < 128; i++) x[i] = i + 1;
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++)
+        for (uint32_t from = 0; from <= 32; from += 16) { /* lanes from here on read nothing */
+            char body[1000];
+            sprintf(
+                body,
+                ".reg .u64 %%d<4>; .reg .u32 %%r<9>; .reg .pred %%p<3>; .shared .align 16 .b8 s[512];\n"
+                "ld.param.u64 %%d1, [x]; ld.param.u64 %%d2, [y]; mov.u32 %%r1, %%tid.x;\n"
+                "mul.wide.u32 %%d3, %%r1, 16; add.u64 %%d1, %%d1, %%d3; add.u64 %%d2, %%d2, %%d3;\n"
+                "mov.u32 %%r2, s; mad.lo.u32 %%r3, %%r1, 16, %%r2; setp.ge.u32 %%p2, %%r1, %u;\n"
+                "selp.b32 %%r4, 0, 16, %%p2; cp.async.cg.shared.global [%%r3], [%%d1]%s\n"
+                "cp.async.wait_all; ld.shared.v4.u32 {%%r5,%%r6,%%r7,%%r8}, [%%r3];\n"
+                "st.global.v4.u32 [%%d2], {%%r5,%%r6,%%r7,%%r8}; ret;",
+                from, zeros[i]);
+            struct emu_run r = {.grid = 1, .block = 32, .config = {.count = true}};
+            r.ptx = emu_ptx(".param .u64 x, .param .u64 y", body);
+            r.args[0] = emu_in(&r, x, sizeof x);
+            r.args[1] = emu_out(&r, y, sizeof y);
+            cr_assert(emu_run(&r), "%s", r.fault);
+            for (uint32_t k = 0; k < 128; k++) cr_expect_eq(y[k], k / 4 < from ? x[k] : 0);
+            EXPECT("memory.global.load.bytes", from * 16);
+            EXPECT("memory.global.load.sectors", from / 2);
+        }
+}
+
 /* One lane copies 2 KB from global memory to shared, and 1 KB of it back. */
 Test(emu_counts, bulk_copies_are_accesses_to_global_memory)
 {
