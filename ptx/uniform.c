@@ -286,6 +286,7 @@ static enum kind kind_of(enum ptx_form form)
         {"bar.cta.red", BARRIER},
         {"barrier.red", BARRIER},
         {"barrier.cta.red", BARRIER},
+        {"isspacep", OWN_CTA}, /* .shared */
         {"txq", PURE},
         {"txq.level", PURE},
         {"suq", PURE},

@@ -126,6 +126,9 @@ static const struct {
     {"mov.u32 a, %ctaid.x; setp.lt.u32 p|q, a, 5;", "cta"},
     {"mov.u32 a, %laneid; cvt.rn.f32.u32 e, a;", "varying"},
     {"mov.u32 a, %ctaid.x; cvt.rn.f32.u32 e, a;", "cta"},
+    {"mov.u64 l, 0; isspacep.shared p, l;",
+     "cta"}, /* its answer is another one in each CTA of a cluster */
+    {"mov.u32 a, %laneid; cvt.u64.u32 l, a; isspacep.shared p, l;", "varying"},
     {"mov.u32 a, %laneid; add.u32 b, a, 3; setp.eq.u32 p, c, 5; selp.b32 d, a, b, p;", "*1"},
     {"mov.u32 a, %laneid; setp.eq.u32 p, a, 5; selp.b32 d, 1, 2, p;", "varying"},
     {"mov.u32 a, %ctaid.x; setp.eq.u32 p, a, 5; selp.b32 d, 1, 2, p;", "cta"},
