@@ -72,29 +72,63 @@
                    : sizeof(T) == 4 ? g->r32 + (row)                                               \
                                     : g->r16 + (row)))
 
-/* Half of a warp's words, a quarter of its double ones. */
-typedef u64 v8 __attribute__((vector_size(64)));
+#if defined __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 
-static inline bool any(v8 v)
+/* Vectors as wide as the host's are. Wider ones would be passed and reduced through memory. */
+#if defined __AVX512F__
+enum { HOST_BYTES = 64 };
+#elif defined __AVX2__
+enum { HOST_BYTES = 32 };
+#else
+enum { HOST_BYTES = 16 };
+#endif
+enum { HOST_64 = HOST_BYTES / 8, HOST_32 = HOST_BYTES / 4 }; /* elements */
+typedef u64 host64 __attribute__((vector_size(HOST_BYTES), may_alias));
+typedef u32 host32 __attribute__((vector_size(HOST_BYTES), may_alias));
+
+static inline bool any(host64 v)
 {
 #if defined __AVX512F__
     return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;
+#elif defined __AVX2__
+    return !_mm256_testz_si256((__m256i)v, (__m256i)v);
 #else
-    return (v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7]) != 0;
+    return (v[0] | v[1]) != 0;
 #endif
 }
 
-typedef u32 v16 __attribute__((vector_size(64)));
+static const _Alignas(64) u64 numbers_64[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+static const _Alignas(64) u32 numbers_32[16] = {0, 1, 2,  3,  4,  5,  6,  7,
+                                                8, 9, 10, 11, 12, 13, 14, 15};
 
-static inline bool none(v16 v)
+/* In which bits `count` addresses differ from `first`, first + step, first + 2 step and so on. */
+static inline __attribute__((always_inline)) host64 off_run_64(const u64 *at, const u32 count,
+                                                               u64 first, const u64 step)
 {
-#if defined __AVX512F__
-    return !_mm512_test_epi32_mask((__m512i)v, (__m512i)v);
-#else
-    u32 x = 0;
-    for (int i = 0; i < 16; i++) x |= v[i];
-    return !x;
-#endif
+    const host64 *const v = (const host64 *)(const void *)at;
+    host64 want = *(const host64 *)(const void *)numbers_64 * step + first, off = {0};
+    UNROLL for (u32 i = 0; i < count / HOST_64; i++)
+    {
+        off |= v[i] ^ want;
+        want += step * HOST_64;
+    }
+    return off;
+}
+static inline __attribute__((always_inline)) host64 off_run_32(const u32 *at, const u32 count,
+                                                               u32 first, const u32 step)
+{
+    const host32 *const v = (const host32 *)(const void *)at;
+    host32 want = *(const host32 *)(const void *)numbers_32 * step + first, off = {0};
+    UNROLL for (u32 i = 0; i < count / HOST_32; i++)
+    {
+        off |= v[i] ^ want;
+        want += step * HOST_32;
+    }
+    return (host64)off;
 }
 
 /* The addresses of a warp's lanes, of a load, store or reduction. */

@@ -47,12 +47,6 @@ static inline void give64(struct emu_group *g, u32 row, u32 w, const u64 *v)
     for (int l = 0; l < LANES; l++) p[l] = exec >> l & 1 ? v[l] : p[l];
 }
 
-#if defined __clang__
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
-
 /* A loop of its own for each step, so that they become vector code. */
 #define CONVERT(n, OUT, IN) LANE_LOOP for (int i = 0; i < (n); i++) OUT = (IN);
 

@@ -36,32 +36,29 @@ way_by_size(const u64 *at, u32 m, const u32 size, u32 align, u64 low, u64 high, 
     u64 start = a - (u64)first * size; /* lane 0's, if they follow each other */
     u64 off = 0, same = 0;
     if (m == ~0u) {
-        const v8 *v = (const v8 *)(const void *)at;
-        const v8 step = (v8){0, 1, 2, 3, 4, 5, 6, 7} * (u64)size;
-        const v8 p = step + a, q = p + 8 * (u64)size;
-        if (!any(((v[0] - p) | (v[1] - q)) |
-                 ((v[2] - p - 16 * (u64)size) | (v[3] - q - 16 * (u64)size)))) {
+        if (!any(off_run_64(at, LANES, a, size))) {
             if (a < low || a > high || high - a < (u64)LANES * size || a & (align - 1))
                 return WAY_SLOW;
             *host = base + (a - low);
             return WAY_FOLLOW;
         }
         if (((at[0] | at[1]) & (align - 1)) || high - low < size) return WAY_SLOW;
-        if (!any((v[0] ^ a) | (v[1] ^ a) | (v[2] ^ a) | (v[3] ^ a))) {
+        if (!any(off_run_64(at, LANES, a, 0))) {
             if (a < low || a > high - size) return WAY_SLOW;
             *host = base + (a - low);
             return WAY_SAME;
         }
+        const host64 *v = (const host64 *)(const void *)at;
         const u64 span = high - low - size;
-        if (any((v8)((v[0] - low > span) | (v[1] - low > span) | (v[2] - low > span) |
-                     (v[3] - low > span)) |
-                (((v[0] | v[1]) | (v[2] | v[3])) & (u64)(align - 1))))
-            return WAY_SLOW;
+        host64 outside = {0};
+        UNROLL for (u32 i = 0; i < LANES / HOST_64; i++)
+            outside |= (host64)(v[i] - low > span) | (v[i] & (u64)(align - 1));
+        if (any(outside)) return WAY_SLOW;
         *host = beyond(base, -low);
-        const v8 r = step + at[LANES / 2];
-        if (!any(((v[0] - p) | (v[1] - q)) | ((v[2] - r) | (v[3] - r - 8 * (u64)size))))
+        const u64 *half = at + LANES / 2;
+        if (!any(off_run_64(at, LANES / 2, a, size) | off_run_64(half, LANES / 2, *half, size)))
             return WAY_HALVES_FOLLOW;
-        if (!any((v[0] ^ a) | (v[1] ^ a) | (v[2] ^ at[LANES / 2]) | (v[3] ^ at[LANES / 2])))
+        if (!any(off_run_64(at, LANES / 2, a, 0) | off_run_64(half, LANES / 2, *half, 0)))
             return WAY_HALVES_SAME;
         return WAY_APART;
     }
@@ -101,6 +98,11 @@ WAY_OF(2)
 WAY_OF(4)
 WAY_OF(8)
 WAY_OF(16)
+static __attribute__((noinline)) enum way way_of_any(const u64 *at, u32 m, u32 size, u32 align,
+                                                     u64 low, u64 high, u8 *base, u8 **host)
+{
+    return way_by_size(at, m, size, align, low, high, base, host);
+}
 static inline enum way way_of(const u64 *at, u32 m, u32 size, u32 align, u64 low, u64 high,
                               u8 *base, u8 **host)
 {
@@ -110,7 +112,7 @@ static inline enum way way_of(const u64 *at, u32 m, u32 size, u32 align, u64 low
     case 4: return way_of_4(at, m, align, low, high, base, host);
     case 8: return way_of_8(at, m, align, low, high, base, host);
     case 16: return way_of_16(at, m, align, low, high, base, host);
-    default: return way_by_size(at, m, size, align, low, high, base, host);
+    default: return way_of_any(at, m, size, align, low, high, base, host);
     }
 }
 
@@ -142,12 +144,11 @@ static inline __attribute__((always_inline)) enum way way_by_row(const struct em
 {
     if (space != PTX_SPACE_SHARED || in->x != 4 || g->exec[w] != ~0u) return WAY_SLOW;
     const u32 *p = (const u32 *)(const void *)(g->r32 + in->a) + w * LANES;
-    const v16 *v = (const v16 *)(const void *)p;
-    const v16 step = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * size;
-    const u32 half = LANES / 2 * size;
-    const v16 x = v[0] - p[0], y = v[1] - p[LANES / 2];
-    const bool follow = none((x - step) | (y - step));
-    if (!follow && !none(x | y)) return WAY_SLOW;
+    const u32 *const q = p + LANES / 2, half = LANES / 2 * size;
+    const bool follow = !any(off_run_32(p, LANES / 2, *p, size) |
+                             off_run_32(q, LANES / 2, *q, size));
+    if (!follow && any(off_run_32(p, LANES / 2, *p, 0) | off_run_32(q, LANES / 2, *q, 0)))
+        return WAY_SLOW;
     const u64 span = follow ? half : size, limit = g->cta->shared_size;
     const u32 a = p[0] + (u32)in->imm, b = p[LANES / 2] + (u32)in->imm, most = a < b ? b : a;
     if (((a | b) & (size - 1)) || limit < span || most > limit - span) return WAY_SLOW;
@@ -445,13 +446,47 @@ static void move_quads(struct emu_group *g, const struct mem_desc *v, u32 w, enu
     else write ? store_quads(host, at, row) : load_quads(host, at, row);
 }
 
+/* ld.v4 and st.v4 of words in shared memory by the first warps of a group that are whole and whose lanes are side by side.
+ * Returns how many warps that are. */
+static inline __attribute__((always_inline)) u32 quad_runs(struct emu_group *g,
+                                                           const struct emu_uop *in, bool write)
+{
+    const struct mem_desc *v = in->ext;
+    const u32 bytes = LANES * 16, limit = g->cta->shared_size;
+    const u32 *p = (const u32 *)(const void *)(g->r32 + in->a);
+    u32 *row[4], w = 0;
+    if (v->count != 4 || v->align != 16 || in->x != 4 || limit < bytes ||
+        (g->worker->sites && g->worker->machine->narrow_banks))
+        return 0;
+    for (u32 k = 0; k < 4; k++) row[k] = LANE_ROW(u32, v->rows[k]);
+    for (; w < g->warps && g->exec[w] == ~0u; w++, p += LANES) {
+        const u32 a = *p + (u32)in->imm;
+        if (any(off_run_32(p, LANES, *p, 16)) || a & 15 || a > limit - bytes) break;
+        if (write) store_quad_run(g->cta->shared + a, row);
+        else load_quad_run(g->cta->shared + a, row);
+        for (u32 k = 0; k < 4; k++) row[k] += LANES;
+    }
+    for (u32 i = 0; i < w && g->worker->sites; i++)
+        emu_count_bank_conflict_passes(g, in, i, LANES, bank_conflict_passes_of_run(16, false));
+    return w;
+}
+static __attribute__((noinline)) u32 load_quad_runs(struct emu_group *g, const struct emu_uop *in)
+{
+    return quad_runs(g, in, false);
+}
+static __attribute__((noinline)) u32 store_quad_runs(struct emu_group *g, const struct emu_uop *in)
+{
+    return quad_runs(g, in, true);
+}
+
 /* Vectors: n elements side by side for each lane. */
 #define LOAD_VECTOR(name, SPACE, E, D, S)                                                          \
     OP(ldv_##name)                                                                                 \
     {                                                                                              \
         const struct mem_desc *v = in->ext;                                                        \
         const u32 n = v->count, size = n * (u32)sizeof(E);                                         \
-        for (u32 w = 0; w < g->warps; w++) {                                                       \
+        u32 w = SPACE == PTX_SPACE_SHARED && sizeof(E) == 4 ? load_quad_runs(g, in) : 0;           \
+        for (; w < g->warps; w++) {                                                                \
             u32 m = g->exec[w];                                                                    \
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \
@@ -511,7 +546,8 @@ static void move_quads(struct emu_group *g, const struct mem_desc *v, u32 w, enu
     {                                                                                              \
         const struct mem_desc *v = in->ext;                                                        \
         const u32 n = v->count, size = n * (u32)sizeof(E);                                         \
-        for (u32 w = 0; w < g->warps; w++) {                                                       \
+        u32 w = SPACE == PTX_SPACE_SHARED && sizeof(E) == 4 ? store_quad_runs(g, in) : 0;          \
+        for (; w < g->warps; w++) {                                                                \
             u32 m = g->exec[w];                                                                    \
             if (!m) continue;                                                                      \
             _Alignas(64) u64 at[LANES];                                                            \

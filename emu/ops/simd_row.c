@@ -56,20 +56,10 @@ void OP_NAME(masks_of)(const u32 *word, u32 warps, u32 *mask)
 emu_words_differ OP_NAME(words_differ);
 bool OP_NAME(words_differ)(const u32 *word, u32 count, u32 value)
 {
-#if defined __AVX2__ && !defined __AVX512F__
-    typedef u32 wide __attribute__((vector_size(32), may_alias));
-#else
-    typedef v16 wide;
-#endif
-    enum { EACH = sizeof(wide) / sizeof(u32) };
-    const wide *v = (const wide *)(const void *)word;
-    wide differ = {0};
-    for (u32 i = 0; i < count / EACH; i += 2) differ |= (v[i] ^ value) | (v[i + 1] ^ value);
-#if defined __AVX2__ && !defined __AVX512F__
-    return !_mm256_testz_si256((__m256i)differ, (__m256i)differ);
-#else
-    return !none(differ);
-#endif
+    const host32 *v = (const host32 *)(const void *)word;
+    host32 differ = {0};
+    for (u32 i = 0; i < count / HOST_32; i += 2) differ |= (v[i] ^ value) | (v[i + 1] ^ value);
+    return any((host64)differ);
 }
 
 OP(fill)

@@ -115,17 +115,15 @@ u32 FIND_LANES(const struct emu_group *g, const struct lane_address *from, u32 w
     return space_of(g, &lanes, from->space, bound->low, bound->high);
 }
 
-/* As none(): that takes the elements one by one where there is no AVX-512. */
-static inline bool is_zero(v8 v)
+static inline __attribute__((always_inline)) bool
+lanes_side_by_side(const struct emu_group *g, const struct lane_address *a, u32 w, const u32 size)
 {
-#if defined __AVX2__ && !defined __AVX512F__
-    __m256i half[2];
-    memcpy(half, &v, sizeof half);
-    const __m256i both = _mm256_or_si256(half[0], half[1]);
-    return _mm256_testz_si256(both, both);
-#else
-    return !any(v);
-#endif
+    if (a->bytes == 8) {
+        const u64 *p = (const u64 *)(const void *)(g->r64 + a->row) + w * LANES;
+        return !any(off_run_64(p, LANES, *p, size));
+    }
+    const u32 *p = (const u32 *)(const void *)(g->r32 + a->row) + w * LANES;
+    return !any(off_run_32(p, LANES, *p, size));
 }
 
 emu_side_by_side OP_NAME(side_by_side);
@@ -133,15 +131,13 @@ bool OP_NAME(side_by_side)(const struct emu_group *g, const struct lane_address 
                            u64 *first)
 {
     *first = lane_address(g, a, w, 0);
-    if (a->bytes == 8) {
-        const v8 *p = (const v8 *)(const void *)(g->r64 + a->row + w * LANES * 8);
-        const v8 want = p[0][0] + (v8){0, 1, 2, 3, 4, 5, 6, 7} * size, next = want + 8 * size;
-        return is_zero(((p[0] ^ want) | (p[1] ^ next)) |
-                       ((p[2] ^ (want + 16 * size)) | (p[3] ^ (next + 16 * size))));
-    }
-    if (a->bytes != 4 || (!space_wraps(a->space) && *first > UINT32_MAX - LANES * size))
+    if (a->bytes != 8 &&
+        (a->bytes != 4 || (!space_wraps(a->space) && *first > UINT32_MAX - LANES * size)))
         return false;
-    const v16 *p = (const v16 *)(const void *)(g->r32 + a->row + w * LANES * 4);
-    const v16 want = p[0][0] + (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * size;
-    return is_zero((v8)((p[0] ^ want) | (p[1] ^ (want + 16 * size))));
+    switch (size) { /* shifts or constants, not products */
+    case 16: return lanes_side_by_side(g, a, w, 16);
+    case 8: return lanes_side_by_side(g, a, w, 8);
+    case 4: return lanes_side_by_side(g, a, w, 4);
+    default: return lanes_side_by_side(g, a, w, size);
+    }
 }

@@ -449,8 +449,7 @@ static inline __attribute__((always_inline)) void leave_row(u32 *row, u32 m, con
 
 static inline bool any_word(const u32 words[LANES])
 {
-    const v16 *const v = (const v16 *)(const void *)words;
-    return !none(v[0] | v[1]);
+    return any(off_run_32(words, LANES, 0, 0));
 }
 
 static void touch_lanes_shared(const struct lanes *l)
@@ -511,17 +510,11 @@ static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool g
 /* Whether a row of addresses is of bytes side by side, 1 << shift of each lane. */
 static inline __attribute__((always_inline)) bool follow_64(const u64 *at, u32 shift)
 {
-    const v8 *const v = (const v8 *)(const void *)at;
-    const u64 quarter = (u64)LANES / 4 << shift;
-    const v8 a = ((v8){0, 1, 2, 3, 4, 5, 6, 7} << (u64)shift) + *at;
-    return !any((v[0] ^ a) | (v[1] ^ (a + quarter)) | (v[2] ^ (a + 2 * quarter)) |
-                (v[3] ^ (a + 3 * quarter)));
+    return !any(off_run_64(at, LANES, *at, 1ull << shift));
 }
 static inline __attribute__((always_inline)) bool follow_words(const u32 *at)
 {
-    const v16 *const v = (const v16 *)(const void *)at;
-    const v16 a = (v16){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * TAG_WORD + *at;
-    return none((v[0] ^ a) | (v[1] ^ (a + LANES / 2 * TAG_WORD)));
+    return !any(off_run_32(at, LANES, *at, TAG_WORD));
 }
 
 /* Whether all could be loaded without marks. */

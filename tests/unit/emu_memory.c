@@ -541,6 +541,44 @@ Test(emu_memory, four_words_of_each_lane)
     }
 }
 
+/* Four warps move four words of each lane to shared memory and back, some in order and some backwards, or beyond its end. */
+Test(emu_memory, four_words_of_several_warps)
+{
+    static uint32_t x[512], y[512], shared[128];
+    for (uint32_t i = 0; i < 512; i++) x[i] = i * 2654435761u;
+    for (uint32_t way = 0; way < 20; way++) {
+        const uint32_t backwards = way & 15, beyond = way & 16;
+        char body[1000];
+        snprintf(
+            body, sizeof body,
+            ".reg .u64 %%d<6>; .reg .u32 %%r<16>; .shared .align 16 .b8 s[2048];\n"
+            "ld.param.u64 %%d1, [x]; ld.param.u64 %%d2, [y]; mov.u32 %%r0, %%tid.x;\n"
+            "mul.wide.u32 %%d3, %%r0, 16; add.u64 %%d4, %%d1, %%d3; add.u64 %%d5, %%d2, %%d3;\n"
+            "shr.u32 %%r1, %%r0, 5; mov.u32 %%r2, %u; shr.u32 %%r2, %%r2, %%r1; and.b32 %%r2, %%r2, 1;\n"
+            "mul.lo.u32 %%r2, %%r2, 31; xor.b32 %%r3, %%r0, %%r2; xor.b32 %%r4, %%r3, 31;\n"
+            "mov.u32 %%r1, s; mad.lo.u32 %%r3, %%r3, 16, %%r1; mad.lo.u32 %%r4, %%r4, 16, %%r1;\n"
+            "ld.global.v4.u32 {%%r5, %%r6, %%r7, %%r8}, [%%d4];\n"
+            "st.shared.v4.u32 [%%r3], {%%r5, %%r6, %%r7, %%r8}; bar.sync 0;\n"
+            "ld.shared.v4.u32 {%%r5, %%r6, %%r7, %%r8}, [%%r4+%u];\n"
+            "st.global.v4.u32 [%%d5], {%%r5, %%r6, %%r7, %%r8}; ret;",
+            backwards, beyond);
+        struct emu_run r = {.block = 128};
+        r.ptx = emu_ptx(".param .u64 x, .param .u64 y", body);
+        r.args[0] = emu_in(&r, x, sizeof x);
+        r.args[1] = emu_out(&r, y, sizeof y);
+        if (beyond) {
+            cr_assert(!emu_run(&r) && r.kind == EMU_OUT_OF_BOUNDS, "way %u: %s", way, r.fault);
+            continue;
+        }
+        cr_assert(emu_run(&r), "%s", r.fault);
+        for (uint32_t t = 0; t < 128; t++) shared[t ^ (backwards >> t / 32 & 1 ? 31 : 0)] = t;
+        for (uint32_t t = 0; t < 128; t++) {
+            const uint32_t from = shared[t ^ (backwards >> t / 32 & 1 ? 0 : 31)];
+            cr_assert(!memcmp(y + 4 * t, x + 4 * from, 16), "way %u, thread %u", way, t);
+        }
+    }
+}
+
 /* A subscript counts elements of the array's scalar type, whatever its dimensions and vectors are, as an unsigned number of 32
  * bits: ptxas makes the same machine code of each line as of the address beside it. */
 Test(emu_memory, subscripts_count_elements)
