@@ -61,8 +61,10 @@ struct pasts {
 
 struct release { /* what a place lets be known to who reads it there */
     struct vector known;
-    uint8_t scope; /* the narrowest on the way */
-    uint32_t cta;
+    uint8_t scope;       /* the narrowest on the way */
+    uint32_t cta;        /* of the last write on the way */
+    uint8_t first_scope; /* of the release itself */
+    uint32_t first_cta;
 };
 struct releases {
     struct release *list;
@@ -109,6 +111,13 @@ static bool reaches(uint32_t scope, uint32_t from, uint32_t to)
 {
     return from == to || scope >= EMU_SCOPE_GPU;
 }
+
+/* A release synchronizes with an acquire only if the release itself and the acquire are morally strong, however many
+ * read-modify-writes of other CTAs pass it on (PTX ISA, "Synchronizes"). */
+static bool synchronizes(const struct release *r, uint8_t scope, uint32_t cta)
+{
+    return reaches(r->first_scope, r->first_cta, cta) && reaches(scope, r->first_cta, cta);
+}
 static uint8_t narrower(uint8_t a, uint8_t b)
 {
     return a < b ? a : b;
@@ -122,7 +131,8 @@ static void read_flag(struct plain *p, uint32_t word, uint32_t thread, const str
     for (size_t i = 0; i < f->count; i++) {
         struct release e = f->list[i];
         if (!reaches(e.scope, e.cta, cta) || !reaches(a->scope, e.cta, cta)) continue;
-        if (a->flags & EMU_ACQUIRE) join(&p->known[thread], &e.known);
+        if (a->flags & EMU_ACQUIRE && synchronizes(&e, a->scope, cta))
+            join(&p->known[thread], &e.known);
         e.scope = narrower(e.scope, a->scope);
         add_release(p, &p->seen[thread], &e);
     }
@@ -142,7 +152,8 @@ static void write_flag(struct plain *p, uint32_t word, uint32_t thread, const st
     }
     if (!p->own[word]) p->own[word] = arena_array(p->arena, struct releases, THREADS);
     if (a->flags & EMU_RELEASE)
-        add_release(p, &p->own[word][thread], &(struct release){p->known[thread], a->scope, cta});
+        add_release(p, &p->own[word][thread],
+                    &(struct release){p->known[thread], a->scope, cta, a->scope, cta});
     for (size_t i = 0; i < p->own[word][thread].count; i++) {
         struct release e = p->own[word][thread].list[i];
         e.scope = narrower(e.scope, a->scope);
@@ -260,10 +271,12 @@ static void plain_fence(struct plain *p, uint32_t thread, const struct emu_sync 
     const uint32_t cta = thread / BLOCK;
     const struct releases *seen = &p->seen[thread];
     for (size_t i = 0; i < seen->count && s->flags & EMU_ACQUIRE; i++)
-        if (reaches(s->scope, seen->list[i].cta, cta))
+        if (reaches(s->scope, seen->list[i].cta, cta) &&
+            synchronizes(&seen->list[i], s->scope, cta))
             join(&p->known[thread], &seen->list[i].known);
     if (s->flags & EMU_RELEASE)
-        add_release(p, &p->fenced[thread], &(struct release){p->known[thread], s->scope, cta});
+        add_release(p, &p->fenced[thread],
+                    &(struct release){p->known[thread], s->scope, cta, s->scope, cta});
 }
 
 static void plain_barrier_done(struct plain *p, uint32_t cta, uint32_t id)
