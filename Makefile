@@ -355,7 +355,7 @@ sizes:
 tidy:
 	NODES=40000 tools/tidy.sh
 check-clang: # what clang makes of vector code; ./heddle stays what it is
-	$(MAKE) -j2 CC=gcc CFLAGS=-Werror build/gcc-release/tests/run
+	$(MAKE) -j2 CC=gcc CFLAGS=-Werror $(addprefix build/gcc-release/,heddle heddle-suite tests/run) # objects of these are in the next build
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror MODE=bits $(addprefix build/clang-bits/,heddle heddle-suite libcudart.so.13 tests/run-bits) \
 	    $(if $(HAS_MPI),$(patsubst %.c,build/clang-bits/%.o,$(wildcard cli/mpi/*.c)))
 	HEDDLE=build/clang-bits/heddle tests/run.sh build/clang-bits/tests/run-bits \
