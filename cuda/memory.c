@@ -85,7 +85,7 @@ static void take_out(struct allocation *a)
     memmove(a, a + 1, (--driver.memory.count - i) * sizeof *a);
 }
 
-/* Its address; 0: there is no room. */
+/* Its address; 0: device memory is full. */
 static uint64_t place(const struct allocation *a, const char *name)
 {
     if (a->kind == ALLOCATION_DEVICE) return emu_alloc(driver.emu, a->size, name);

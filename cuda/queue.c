@@ -225,7 +225,7 @@ static CUresult step(struct CUstream_st *s)
     end_on_timeline(o);
     unordered_done();
     if (r == CUDA_ERROR_NOT_READY) {
-        driver_wake(); /* those who saw that somebody was at it */
+        driver_wake(); /* the threads that saw a running operation */
         return r;
     }
     if (r != CUDA_SUCCESS || !o->run || graph_run_done(o->run)) finish(o, r);
@@ -261,7 +261,7 @@ static bool go_on(void)
     return done;
 }
 
-static bool is_somebody_at_it(void)
+static bool is_any_stream_running(void)
 {
     for (size_t i = 0; i < driver.queues.busy_count; i++)
         if (driver.queues.busy[i]->head->running) return true;
@@ -271,7 +271,7 @@ static bool is_somebody_at_it(void)
 /* Somebody else is at it, or a value is still to be written by the host. */
 static void wait_for_others(void)
 {
-    if (is_somebody_at_it()) {
+    if (is_any_stream_running()) {
         driver_sleep();
         return;
     }
@@ -510,7 +510,7 @@ bool queue_end(void)
 {
     while (driver.queues.busy_count)
         if (!go_on()) {
-            if (!is_somebody_at_it() && !callback_is_called()) break;
+            if (!is_any_stream_running() && !callback_is_called()) break;
             wait_for_others();
         }
     waited_for_context(NULL);

@@ -620,7 +620,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
 
 /* ---- addresses of shared memory ---------------------------------------------------------------------- */
 
-/* Whether a generic address is of a space that no range of addresses tells: .global (0), .const (1), .shared of the own
+/* Whether a generic address is of a space that has no range of addresses of its own: .global (0), .const (1), .shared of the own
  * CTA (2). */
 static bool is_in_space(const struct emu_group *g, u32 asked, u64 a)
 {

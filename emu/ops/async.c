@@ -470,10 +470,10 @@ static bool reads_all(const struct emu_group *g, const struct async_desc *v, u32
     return !differs;
 }
 
-/* Tells of what the lanes of `reads` read of their sources, n bytes each, whose bytes are in `data`: whole sources at once, of
- * others no more than is read, in pieces. false: the warp sleeps. */
-static bool tell_sources(struct emu_group *g, const struct emu_uop *in, u32 reads, const u64 *from,
-                         const u32 *n, u8 *data)
+/* Notifies the order of what the lanes of `reads` read of their sources, n bytes each, whose bytes are in `data`:
+ * whole sources at once, of others no more than is read, in pieces. false: the warp sleeps. */
+static bool notify_sources(struct emu_group *g, const struct emu_uop *in, u32 reads,
+                           const u64 *from, const u32 *n, u8 *data)
 {
     const struct async_desc *v = in->ext;
     enum emu_verdict verdict;
@@ -521,7 +521,7 @@ static const struct emu_uop *cp_async_watched(struct emu_group *g, const struct 
         memcpy(data + 64 * l, s, n[l]);
     }
     enum emu_verdict verdict;
-    if (!tell_sources(g, in, reads, from, n, data)) return NULL;
+    if (!notify_sources(g, in, reads, from, n, data)) return NULL;
     if (!tell_access(g, in, EMU_STORE, PTX_SPACE_SHARED, size, 1, g->exec[0], to, data, &verdict))
         return NULL;
     for (u32 left = verdict == EMU_DONE ? 0 : g->exec[0]; left; left &= left - 1) {

@@ -794,11 +794,11 @@ Test(driver_graph, work_is_done_though_nobody_asks, .init = start_random, .fini 
 /* ---- missing dependencies ---------------------------------------------------------------------------- */
 
 static char told[8192];
-static unsigned tellings;
+static unsigned race_reports;
 static void tell(void *self, const char *text)
 {
     (void)self;
-    if (strstr(text, "race of ")) tellings++;
+    if (strstr(text, "race of ")) race_reports++;
     strncat(told, text, sizeof told - strlen(told) - 1);
 }
 
@@ -819,9 +819,9 @@ static void start_checked(void)
 /* How many are told of since the last call. */
 static unsigned races(void)
 {
-    const unsigned n = tellings;
+    const unsigned n = race_reports;
     OK(cuCtxSynchronize());
-    tellings = 0;
+    race_reports = 0;
     return n;
 }
 

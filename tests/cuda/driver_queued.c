@@ -211,13 +211,13 @@ Test(driver_queued, modules_are_unloaded_behind_their_launches, .init = start, .
     cr_expect_eq(value_at(cell), 3);
 }
 
-static CUresult told;
-static unsigned tellings, calls;
+static CUresult callback_status;
+static unsigned callbacks, calls;
 static void on_stream(CUstream stream, CUresult status, void *data)
 {
     (void)stream, (void)data;
-    tellings++;
-    told = status;
+    callbacks++;
+    callback_status = status;
 }
 static void on_host(void *data)
 {
@@ -237,8 +237,8 @@ Test(driver_queued, callbacks_hear_of_a_fault_before_them, .init = start, .fini 
     OK(cuLaunchHostFunc(s, on_host, NULL));
     let_go();
     IS(cuStreamSynchronize(s), CUDA_ERROR_ILLEGAL_ADDRESS);
-    cr_expect(tellings == 1 && told == CUDA_ERROR_ILLEGAL_ADDRESS && !calls, "%u %d %u", tellings,
-              told, calls);
+    cr_expect(callbacks == 1 && callback_status == CUDA_ERROR_ILLEGAL_ADDRESS && !calls, "%u %d %u",
+              callbacks, callback_status, calls);
 }
 
 static CUresult answers[2];
@@ -252,7 +252,7 @@ static void hear(void *data, CUlogLevel level, char *text, size_t size)
     (void)data, (void)level, (void)text, (void)size;
 }
 
-/* A function of the host must not call CUDA, also after a call that failed and was told to who hears the log. */
+/* A function of the host must not call CUDA, also after a failed call that a callback of the log has received. */
 Test(driver_queued, no_call_is_permitted_in_a_host_function, .init = start, .fini = driver_reset,
      .timeout = 60)
 {
