@@ -71,7 +71,7 @@ static struct vclock *release_vclock(struct race *r, const struct cta *c, struct
     }
     n = add_barrier_entries(list, n, warp, whole ? least : 0,
                             c->has_early_exits ? 0 : c->barrier_epoch - 1);
-    if (!(lanes & (lanes - 1)) && !c->has_early_exits && list->part < PART_WARP)
+    if (n && !(lanes & (lanes - 1)) && !c->has_early_exits && list->part < PART_WARP)
         return vclock_extend(&r->vclocks, thread_vclock(c, w, (uint32_t)__builtin_ctz(lanes)),
                              c->index, list, n);
     struct vclock *k = vclock_of_cta(&r->vclocks, c->index, list, n), *last = NULL;
