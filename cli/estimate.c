@@ -961,6 +961,7 @@ const struct command command_estimate = {
     .also = &command_run,
     .exit_status = "  0  success; otherwise as for 'heddle run'",
     .examples = "  heddle estimate --gpu titanv,v100 suite:reduce_shuffle\n"
+                "  heddle estimate suite:stencil_2d --memory-map block --topology mesh\n"
                 "  heddle estimate --gpu titanv --order gpudet ./app",
     .run = estimate,
 };

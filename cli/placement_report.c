@@ -86,7 +86,7 @@ static bool read_hop_cycles(struct run_options *o, const char *topology, uint64_
     struct piece at = {0};
     *cycles = HOP_CYCLES;
     if (!value_of(o, OPTION_HOP_CYCLES, &at)) return true;
-    if (!topology) return is_wrong(o, at, "it needs --topology");
+    if (!topology) return is_wrong(o, at, "--hop-cycles needs --topology");
     return number_read(&o->diags, "--hop-cycles", at, HOP_CYCLES_MOST, cycles);
 }
 

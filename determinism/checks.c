@@ -59,6 +59,6 @@ void checks_join(struct checks *c, struct emu_launch *l)
 const char *checks_note(const struct checks *c)
 {
     if (!c || !c->race || !race_condensed(c->race)) return NULL;
-    return "note: so many critical sections that the race detector condensed what they ordered: races far apart may have "
-           "been missed\n";
+    return "note: so many critical sections that the race detector condensed what they ordered: races between accesses "
+           "with many of them in between may have been missed\n";
 }

@@ -2,7 +2,8 @@
  *
  * The parsers come first, one for each row: they check a value and set the field of struct settings. Who reads the table:
  * setting_read() for the command line (run_options_settings in cli/settings.c) and for job files, settings_from_environment()
- * for CUDA programs (cuda/environment.c), both by the reader of the setting's row. Messages quote the source that the value stands in, through the caller's diags. */
+ * for CUDA programs (cuda/environment.c), both by the reader of the setting's row. Messages quote the source that the value
+ * stands in, through the caller's diags. */
 #include "session/settings.h"
 
 #include "base/arena.h"

@@ -101,6 +101,12 @@ say "heddle run --memory-map: the memory of saxpy on four devices, in blocks and
 for map in block interleave:256; do ./heddle run suite:saxpy:small --memory-map "$map" | tail -1; done
 ./heddle run suite:stencil_2d:small --memory-map interleave:256 --topology mesh | tail -2
 
+say "heddle estimate --topology: what the hops between 16 partitions cost saxpy, in blocks and interleaved"
+for map in block interleave:256; do
+    echo "$map"
+    ./heddle estimate suite:saxpy:small --memory-map "$map" --partitions 16 --topology mesh --color never | grep -E '^(all|network)'
+done
+
 say "heddle reproduce: a figure of each paper, and its verdicts"
 ./heddle reproduce thesis-4.2 dab-3 --output build/demo/reproduce 2>/dev/null || true
 echo "the figures: build/demo/reproduce/index.html"

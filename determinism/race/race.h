@@ -38,7 +38,7 @@ struct race_limits {
 };
 void race_limit(struct race *r, struct race_limits l); /* for tests: lower limits */
 /* How often the last launch, with the grids that it waited for, had more clocks than the limit and condensed them. Then it
- * may have missed races that are far apart (vclock.h); that is no finding. */
+ * may have missed races between accesses with many critical sections in between (vclock.h); that is no finding. */
 uint64_t race_condensed(const struct race *r);
 
 #endif

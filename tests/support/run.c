@@ -11,7 +11,7 @@
 
 char run_folder[] = "/tmp/heddle-run-XXXXXX", *run_program;
 
-/* twice: y[i] = 2 x[i] + 1 (u32); spin: never ends; noisy: printf-less, stores clock-free constants. */
+/* twice: y[i] = 2 x[i] + offset (u32); spin: never ends; bytes, limited: parameters and a limit; count_down: --flag[0]. */
 static const char kernels[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".global .align 4 .u32 offset = 1;\n"
