@@ -30,9 +30,7 @@ TEST_WARN  := -Wall -Wextra
 LIB_LIBS := -lpcre2-8 -lzstd -lpthread -lm
 SUITE_LIBS := -lz -lm
 CUDA_LIBS := -llz4
-# Each test is a process of its own: 700,000 relocations are left out, and see tests/support/main.c.
-CRITERION := -no-pie -Wl,--export-dynamic-symbol=mbedtls_x509_crt_parse_file \
-             -Wl,--export-dynamic-symbol=mbedtls_x509_crt_parse_path -lcriterion
+CRITERION := -lcriterion # tests/support/runner.c has some of its functions
 CLI_LIBS := -lsqlite3 -ljansson -lfyaml -lgsl -lgslcblas $(SUITE_LIBS) $(CUDA_LIBS) $(LIB_LIBS)
 
 # emu/*/simd_*.c are compiled for each host instruction set; the best one is chosen at run time.
