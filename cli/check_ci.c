@@ -1,7 +1,7 @@
 /* `heddle check` for machines that build: JUnit's XML, and annotations of GitHub Actions. */
+#include "base/replace.h"
 #include "cli/check_difference.h"
 #include "cli/cli.h"
-#include "cli/replace.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -1,8 +1,8 @@
 /* The command line of `heddle check`, and those of the runs that it makes. */
 #define _GNU_SOURCE
+#include "base/replace.h"
 #include "cli/check_output.h"
 #include "cli/check_program.h"
-#include "cli/replace.h"
 #include "emu/order.h"
 
 #include "base/arena.h"

@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/replace.h"
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/replace.h"
 #include "cli/run.h"
 #include "determinism/exhaustive.h"
 #include "determinism/record/record.h"

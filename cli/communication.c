@@ -3,10 +3,10 @@
 #define _GNU_SOURCE
 #include "cli/communication.h"
 
+#include "base/replace.h"
 #include "cli/command.h"
 #include "cli/file_steps.h"
 #include "cli/observed_run.h"
-#include "cli/replace.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_CLI_COUNTS_H
 #define HEDDLE_CLI_COUNTS_H
 
-#include "cli/replace.h"
+#include "base/replace.h"
 
 #include "emu/counts.h"
 #include "emu/fidelity.h"

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "cli/replace.h"
+#include "base/replace.h"
 #include "cli/report.h"
 
 #include <errno.h>

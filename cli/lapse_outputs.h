@@ -9,8 +9,8 @@
 #ifndef HEDDLE_CLI_LAPSE_OUTPUTS_H
 #define HEDDLE_CLI_LAPSE_OUTPUTS_H
 
+#include "base/replace.h"
 #include "cli/lapse.h"
-#include "cli/replace.h"
 
 struct buf;
 

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_CLI_RECORDING_H
 #define HEDDLE_CLI_RECORDING_H
 
-#include "cli/replace.h"
+#include "base/replace.h"
 #include "cli/run_options.h"
 
 struct emu_order;

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 
+#include "base/replace.h"
 #include "cli/command.h"
-#include "cli/replace.h"
 
 #include "base/buf.h"
 #include "base/text.h"

@@ -4,8 +4,8 @@
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 
+#include "base/replace.h"
 #include "cli/cli.h"
-#include "cli/replace.h"
 
 #include "base/sha256.h"
 

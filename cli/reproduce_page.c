@@ -3,9 +3,9 @@
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 
+#include "base/replace.h"
 #include "cli/chart.h"
 #include "cli/cli.h"
-#include "cli/replace.h"
 
 #include "base/buf.h"
 

@@ -273,18 +273,18 @@ static int finish(struct running *r, int status)
     if (totals->bad_recording || totals->rejected) report->status = EXIT_INPUT;
     if (totals->absent && run_option_find(r->o, OPTION_REQUIRE_SUPPORTED))
         report->status = EXIT_INPUT;
-    if (totals->bad_watch || totals->no_device) report->status = EXIT_USAGE;
+    if (totals->bad_watch || totals->bad_output || totals->no_device) report->status = EXIT_USAGE;
     if (totals->faults || totals->findings) report->status = EXIT_FAULT;
     if (report->json) {
         size_t size;
         const char *all = memory_file_read(r->o->arena, r->printed, 0, &size);
         buf_add(&report->printed, all, size);
         report->program_status = status;
-        (void)report_end(report);
+        report->status = report_end(report);
     } else {
         locks_report_print(report->locks);
         counts_print(report->counts);
-        (void)fflush(stdout);
+        report->status = finish_output("run", report->status);
         if (!report->quiet) event_totals_print(totals, stderr);
     }
     return report->status ? report->status : status;

@@ -1,8 +1,8 @@
 /* What came of a sweep: a database, the verdict, JUnit. */
 #include "cli/sweep.h"
 
+#include "base/replace.h"
 #include "cli/cli.h"
-#include "cli/replace.h"
 
 #include "base/buf.h"
 #include "determinism/orders.h"

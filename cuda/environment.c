@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/replace.h"
 #include "emu/files.h"
 #include "model/estimate_cache.h"
 #include "model/timing_file.h"
@@ -114,12 +115,15 @@ static bool cannot(const char *what, const char *path)
 static bool begin_counts(const char *path, struct emu_config *c)
 {
     c->count = c->caches = c->phases = true;
-    if (driver.reports.counts_path) return true;
-    FILE *f = fopen(arena_printf(arena, "%s.new", path), "w");
-    if (!f) return cannot("write", path);
-    driver.reports.counts_path = strdup(path);
-    if (!driver.reports.counts_path) abort();
-    emu_counts_begin(&driver.reports.counts, f);
+    struct driver_reports *const r = &driver.reports;
+    if (r->counts_path) return true;
+    if (!replacement_open(&r->counts_file, path)) {
+        (void)replacement_close(&r->counts_file, false);
+        return cannot("write", path);
+    }
+    r->counts_path = strdup(path);
+    if (!r->counts_path) abort();
+    emu_counts_begin(&r->counts, r->counts_file.out);
     return true;
 }
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* As `heddle run` has it: cli/cli.h. */
-enum { STATUS_INPUT = 1, STATUS_FAULT = 3 };
+enum { STATUS_INPUT = 1, STATUS_USAGE = 2, STATUS_FAULT = 3 };
 
 static pid_t process;
 
@@ -24,11 +24,11 @@ static void end(int own_status, void *unused)
     (void)own_status, (void)unused;
     const struct event_totals *t = event_stream_totals(NULL);
     if (driver.configured || driver.reports.events || process != getpid()) return;
-    const bool bad = t->faults || t->findings || t->rejected || t->bad_recording;
+    const bool bad = t->faults || t->findings || t->rejected || t->bad_recording || t->bad_output;
     if (bad || driver.config.checks) event_totals_print(t, stderr);
     if (!bad) return;
     (void)fflush(NULL);
-    _exit(t->faults || t->findings ? STATUS_FAULT : STATUS_INPUT);
+    _exit(t->faults || t->findings ? STATUS_FAULT : t->bad_output ? STATUS_USAGE : STATUS_INPUT);
 }
 
 __attribute__((constructor)) static void begin(void)

@@ -3,7 +3,9 @@
 
 #include "cuda/driver.h"
 
+#include "base/replace.h"
 #include "determinism/record/record.h"
+#include "session/event_stream.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,30 +13,25 @@
 #include <string.h>
 
 static struct {
-    char *path, *unfinished; /* of what is recorded; NULL: nothing is */
-    FILE *file;
+    struct replacement record; /* out NULL: nothing is recorded */
+    FILE *replay;
     struct recorder *recorder;
     struct player *player;
 } state;
 
 bool driver_record_to(const char *path)
 {
-    char name[4096];
-    if (snprintf(name, sizeof name, "%s.new", path) >= (int)sizeof name) return false;
-    state.file = fopen(name, "wb");
-    if (!state.file) return false;
-    state.path = strdup(path);
-    state.unfinished = strdup(name);
-    if (!state.path || !state.unfinished) abort();
-    return true;
+    if (state.record.out || replacement_open(&state.record, path)) return true;
+    (void)replacement_close(&state.record, false);
+    return false;
 }
 
 bool driver_replay_from(const char *path)
 {
     char *why = NULL;
-    state.file = fopen(path, "rb");
-    state.player = state.file ? player_new(state.file, &why) : NULL;
-    if (!state.file) driver_say("heddle: cannot read '%s': %s\n", path, strerror(errno));
+    state.replay = fopen(path, "rb");
+    state.player = state.replay ? player_new(state.replay, &why) : NULL;
+    if (!state.replay) driver_say("heddle: cannot read '%s': %s\n", path, strerror(errno));
     if (why) driver_say("heddle: %s: %s\n", path, why);
     free(why);
     return state.player;
@@ -43,21 +40,23 @@ bool driver_replay_from(const char *path)
 const struct emu_order *driver_recorded_order(const struct emu_order *order, const char *name)
 {
     if (state.player) return player_order(state.player);
-    if (!state.path || !order) return order;
-    if (!state.recorder) state.recorder = recorder_new(order, name, state.file);
+    if (!state.record.out || !order) return order;
+    if (!state.recorder) state.recorder = recorder_new(order, name, state.record.out);
     return recorder_order(state.recorder);
 }
 
-static const char *end_recording(void)
+void driver_end_recording(void)
 {
-    const bool ok = state.recorder && recorder_end(state.recorder);
-    if (fclose(state.file) == 0 && ok && rename(state.unfinished, state.path) == 0) return NULL;
-    (void)remove(state.unfinished);
-    return "the recording could not be written";
-}
-
-const char *driver_end_recording(void)
-{
-    if (state.path) return end_recording();
-    return state.player ? player_end(state.player) : NULL;
+    struct event_totals *const t = event_stream_totals(driver.reports.events);
+    if (state.record.out) {
+        const bool ok = state.recorder && recorder_end(state.recorder);
+        if (replacement_close(&state.record, ok)) return;
+        t->bad_output++;
+        driver_say("heddle: the recording could not be written\n");
+        return;
+    }
+    const char *why = state.player ? player_end(state.player) : NULL;
+    if (!why) return;
+    t->bad_recording++;
+    driver_say("heddle: %s\n", why);
 }

@@ -14,8 +14,8 @@ bool driver_replay_from(const char *path); /* false after an error message: it i
 /* The order to launch with instead of `order`: the recorder around it, or the player. `name` goes into the recording. */
 const struct emu_order *driver_recorded_order(const struct emu_order *order, const char *name);
 
-/* At the end of the process. Returns what is wrong: the recording could not be written, or the run ended before the
- * replayed recording did. NULL: nothing. */
-const char *driver_end_recording(void);
+/* At the end of the process. Says what is wrong: the recording could not be written, or the run ended before the
+ * replayed recording did. */
+void driver_end_recording(void);
 
 #endif

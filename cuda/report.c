@@ -163,22 +163,13 @@ void driver_report_leaks(void)
 void driver_write_counts(void)
 {
     if (!driver.reports.counts_path) return;
-    char name[4096];
-    snprintf(name, sizeof name, "%s.new", driver.reports.counts_path);
     const bool ok = emu_counts_end(&driver.reports.counts);
-    if (fclose(driver.reports.counts.out) != 0 || !ok ||
-        rename(name, driver.reports.counts_path) != 0)
+    if (!replacement_close(&driver.reports.counts_file, ok)) {
         driver_say("heddle: cannot write '%s': %s\n", driver.reports.counts_path, strerror(errno));
+        event_stream_totals(driver.reports.events)->bad_output++;
+    }
     free(driver.reports.counts_path);
     driver.reports.counts_path = NULL;
-}
-
-static void end_recording(void)
-{
-    const char *why = driver_end_recording();
-    if (!why) return;
-    event_stream_totals(driver.reports.events)->bad_recording++;
-    driver_say("heddle: %s\n", why);
 }
 
 static void report_profile(void)
@@ -212,7 +203,7 @@ static void say_suppressed(void)
 
 void driver_report_end(void)
 {
-    end_recording();
+    driver_end_recording();
     driver_write_counts();
     repeats_say();
     if (!driver.configured) driver_report_leaks();

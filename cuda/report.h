@@ -11,6 +11,7 @@
 
 #include "cuda/timeline.h"
 
+#include "base/replace.h"
 #include "emu/counts.h"
 #include "emu/trace_file.h"
 #include "session/launch_record.h"
@@ -30,7 +31,8 @@ struct driver_reports {
     struct run_log *run_log;           /* NULL: it is no run of `heddle check` */
     struct run_observer *run_observer; /* NULL: the command line asked for none */
     char *counts_path;                 /* of HEDDLE_COUNTS; NULL: not asked for */
-    struct emu_counts_writer counts;   /* with it */
+    struct replacement counts_file;    /* with it */
+    struct emu_counts_writer counts;   /* likewise */
     struct emu_profile *profile;       /* NULL: not asked for */
     struct emu_fidelity *fidelity;     /* likewise */
     struct estimate_cache *estimates;  /* NULL: launches are not estimated */

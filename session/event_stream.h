@@ -73,7 +73,9 @@ struct event_totals {
     uint64_t rejected;  /* modules that cannot be loaded: none of their kernels ran */
     uint64_t absent;    /* functions of the API that were called and that Heddle does not have */
     uint64_t bad_watch; /* places of --watch that were not there */
-    uint64_t bad_recording; /* could not be written, or was not replayed to its end */
+    uint64_t
+        bad_recording; /* was not replayed to its end; or a file of accesses could not be written */
+    uint64_t bad_output;    /* files of --counts or --record that could not be written */
     uint64_t access_traces; /* processes that began to write one (session/run_observer.h) */
 };
 

@@ -1,7 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* mkstemp, fdopen, fchmod */
-#include "cli/replace.h"
+#define _POSIX_C_SOURCE 200809L /* mkstemp, fdopen, fchmod, setenv */
+#include "base/replace.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,10 +17,11 @@ bool replacement_open(struct replacement *r, const char *path)
         return r->out != NULL;
     }
     r->path = strdup(path);
-    r->temporary = malloc(strlen(path) + 8);
+    const size_t length = r->path ? strlen(r->path) : 0;
+    r->temporary = malloc(length + 8);
     if (!r->path || !r->temporary) return false;
-    memcpy(r->temporary, path, strlen(path));
-    memcpy(r->temporary + strlen(path), ".XXXXXX", 8);
+    memcpy(r->temporary, r->path, length);
+    memcpy(r->temporary + length, ".XXXXXX", 8);
     int file = mkstemp(r->temporary);
     if (file < 0) {
         free(r->temporary);
@@ -59,6 +61,7 @@ bool replacement_close(struct replacement *r, bool ok)
     if (!ok && r->temporary) (void)unlink(r->temporary);
     free(r->path);
     free(r->temporary);
+    *r = (struct replacement){0};
     errno = why;
     return ok;
 }

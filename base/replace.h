@@ -1,12 +1,12 @@
-/* cli/replace.h: files that are there as a whole or not at all: written under another name, then renamed.
+/* base/replace.h: files that are there as a whole or not at all: written under another name, then renamed.
  *
  *     struct replacement f;
  *     bool ok = replacement_open(&f, path) && fwrite(...) == n;
  *     if (!replacement_close(&f, ok)) perror(path);
  *
  * What is no regular file (/dev/stdout, a pipe) is written as it is. */
-#ifndef HEDDLE_CLI_REPLACE_H
-#define HEDDLE_CLI_REPLACE_H
+#ifndef HEDDLE_BASE_REPLACE_H
+#define HEDDLE_BASE_REPLACE_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,0 +1,51 @@
+/* Files of a CUDA program's run: outputs that cannot be written, programs that change their folder, and processes that a
+ * program makes by fork(). */
+#include "tests/support/programs.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Two launches of a kernel of three instructions. The first argument says what comes before ("before", chdir) or between
+ * them: "after" (chdir) or "fork" (a process that ends by exit()). */
+static const char app[] =
+    "#include <unistd.h>\n#include <sys/wait.h>\n"
+    "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"
+    "    \".visible .entry k(.param .u64 a)\\n{\\n .reg .b64 %rd;\\n\"\n"
+    "    \" ld.param.u64 %rd, [a];\\n st.global.u32 [%rd], 7;\\n ret;\\n}\\n\";\n"
+    "int main(int argc, char **argv)\n{\n"
+    "    CUcontext c; CUmodule m; CUfunction k; CUdeviceptr p;\n"
+    "    const char *how = argc > 1 ? argv[1] : \"\";\n"
+    "    void *params[] = {&p};\n"
+    "    if (!strcmp(how, \"before\") && chdir(\"else\")) return 9;\n"
+    "    if (cuInit(0) || cuCtxCreate(&c, NULL, 0, 0) || cuMemAlloc(&p, 4) ||\n"
+    "        cuModuleLoadData(&m, ptx) || cuModuleGetFunction(&k, m, \"k\")) return 8;\n"
+    "    if (cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, 0, params, 0) || cuCtxSynchronize()) return 7;\n"
+    "    if (!strcmp(how, \"after\") && chdir(\"else\")) return 9;\n"
+    "    if (!strcmp(how, \"fork\")) {\n"
+    "        const int child = fork();\n"
+    "        if (!child) exit(0);\n"
+    "        if (waitpid(child, NULL, 0) != child) return 6;\n"
+    "    }\n"
+    "    if (cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, 0, params, 0) || cuCtxSynchronize()) return 7;\n"
+    "    return 0;\n}\n";
+
+Test(program_files, an_output_that_cannot_be_written_is_no_success, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", app);
+    cr_expect_eq(sh("'%s' run --profile ./app >/dev/full", heddle), 2, "%s", said.data);
+    expect_output("cannot write the output: No space left on device");
+    cr_expect_eq(sh("'%s' run --format json ./app >/dev/full", heddle), 2, "%s", said.data);
+    cr_expect_eq(sh("'%s' run --counts /dev/full ./app", heddle), 2, "%s", said.data);
+    expect_output("cannot write '/dev/full': No space left on device");
+    cr_expect_eq(sh("'%s' run --order random --record /dev/full ./app", heddle), 2, "%s",
+                 said.data);
+    expect_output("the recording could not be written");
+    cr_expect_eq(sh("HEDDLE_COUNTS=/dev/full LD_LIBRARY_PATH='%s' ./app", libraries), 2, "%s",
+                 said.data);
+    cr_expect_eq(sh("'%s' trace record -o /dev/full ./app", heddle), 2, "%s", said.data);
+    cr_expect_eq(sh("test -c /dev/full"), 0); /* what is no regular file is not replaced */
+    cr_expect_eq(sh("'%s' run --quiet --counts /dev/stdout ./app | grep -c '\"kernel\"'", heddle),
+                 0, "%s", said.data);
+}
