@@ -8,6 +8,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+char *path_absolute(const char *path)
+{
+    char folder[4096];
+    if (*path == '/' || !getcwd(folder, sizeof folder)) return strdup(path);
+    const size_t size = strlen(folder) + strlen(path) + 2;
+    char *all = malloc(size);
+    if (all) snprintf(all, size, "%s/%s", folder, path);
+    return all;
+}
+
+void path_to_environment(const char *name, const char *path)
+{
+    char *all = path_absolute(path);
+    (void)setenv(name, all ? all : path, 1);
+    free(all);
+}
+
 bool replacement_open(struct replacement *r, const char *path)
 {
     struct stat s;
@@ -16,7 +33,7 @@ bool replacement_open(struct replacement *r, const char *path)
         r->out = fopen(path, "wb");
         return r->out != NULL;
     }
-    r->path = strdup(path);
+    r->path = path_absolute(path);
     const size_t length = r->path ? strlen(r->path) : 0;
     r->temporary = malloc(length + 8);
     if (!r->path || !r->temporary) return false;

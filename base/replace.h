@@ -15,7 +15,13 @@ struct replacement {
     FILE *out;
     char *path, *temporary; /* temporary NULL: written as it is */
 };
-/* false: errno says why, and there is still something to close. */
+/* The path as it is seen from the root, to be freed by the caller: for who may change its folder before the file is
+ * written. NULL: there is no memory. */
+char *path_absolute(const char *path);
+/* Sets a variable of the environment to that. */
+void path_to_environment(const char *name, const char *path);
+
+/* The process may change its folder before the end. false: errno says why, and there is still something to close. */
 bool replacement_open(struct replacement *r, const char *path);
 /* Whether a file could be written there: before work whose result it is to hold. false: errno says why. */
 bool replacement_possible(const char *path);

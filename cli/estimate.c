@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/replace.h"
 #include "base/sha256.h"
 #include "cuda/outcome.h"
 #include "determinism/orders.h"
@@ -419,8 +420,8 @@ static int run_target_of(struct estimate_call *c, struct event_stream *events)
         (void)lseek(fileno(c->input), 0, SEEK_SET);
         (void)dup2(fileno(c->input), STDIN_FILENO);
     }
-    if (c->traces) setenv(CUDA_TRACES, c->traces, 1);
-    if (c->coefficients) setenv(CUDA_COEFFICIENTS, c->coefficients, 1);
+    if (c->traces) path_to_environment(CUDA_TRACES, c->traces);
+    if (c->coefficients) path_to_environment(CUDA_COEFFICIENTS, c->coefficients);
     (void)dup2(STDERR_FILENO, STDOUT_FILENO);
     const int left_out = !*c->words[WORD_SEED]; /* the command's name moves to its place */
     if (left_out) c->words[WORD_SEED] = c->words[0];

@@ -108,19 +108,20 @@ static void set_order_of(const struct player *p)
     setenv("HEDDLE_SEED", seed + strlen(between), 1);
 }
 
+/* The program may go to another folder. */
 bool recording_of_program(struct recording *c, const struct heddle_device_options *device)
 {
     if (c->replay) {
         if (!begin_replay(c)) return false;
         set_order_of(c->player);
-        setenv("HEDDLE_REPLAY", c->replay, 1);
+        path_to_environment("HEDDLE_REPLAY", c->replay);
         player_free(c->player);
         c->player = NULL; /* its own process plays it */
     }
     if (c->record) {
         if (!can_be_recorded(c, device)) return false;
         (void)replacement_close(&c->file, false); /* it can be written */
-        setenv("HEDDLE_RECORD", c->record, 1);
+        path_to_environment("HEDDLE_RECORD", c->record);
     }
     return true;
 }

@@ -9,9 +9,11 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/replace.h"
 #include "cli/cli.h"
 #include "cli/compile.h"
 #include "cli/counts.h"
+#include "cli/job_file.h"
 #include "cli/locks_report.h"
 #include "cli/memory_file.h"
 #include "cli/report.h"
@@ -136,6 +138,14 @@ void program_release(const struct program_target *p)
 
 /* ---- its environment ------------------------------------------------------------------------------------- */
 
+/* Whether the value is a file or folder: the program may go to another folder before it is opened. */
+static bool names_file(const struct run_option *x, const char *value)
+{
+    if (is_gpu(x)) return gpu_is_file(value);
+    if (piece_is(x->name, "suppress")) return strcmp(value, "none") != 0;
+    return x->id == OPTION_COUNTS || piece_is(x->name, "files");
+}
+
 static void set_variable(const struct run_option *x, struct arena *a)
 {
     char name[64] = "HEDDLE_";
@@ -144,9 +154,8 @@ static void set_variable(const struct run_option *x, struct arena *a)
         name[n++] = (char)(x->name.text[i] == '-' ? '_' : toupper((unsigned char)x->name.text[i]));
     name[n] = '\0';
     const char *value = arena_copy(a, x->value.text, x->value.length);
-    char path[4096]; /* the program may go to another folder */
-    if (is_gpu(x) && gpu_is_file(value) && realpath(value, path)) value = path;
-    setenv(name, value, 1);
+    if (names_file(x, value)) path_to_environment(name, value);
+    else setenv(name, value, 1);
 }
 
 static void set_watches(const struct run_options *o)

@@ -5,6 +5,7 @@
 #include "cli/observed_run.h"
 
 #include "base/arena.h"
+#include "base/replace.h"
 #include "emu/trace_file.h"
 #include "session/event_stream.h"
 #include "session/run_observer.h"
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool trace_add_index(const char *command, const char *path, size_t *launches)
@@ -45,9 +47,12 @@ static int run(const char *format, const struct access_trace_filter *filter, con
         status = usage_error("trace record", "cannot write '%s': %s", output, strerror(errno));
     if (status == EXIT_FINE && events_file && !begin_events(output, origin))
         status = usage_error("trace record", "cannot write '%s': %s", output, strerror(errno));
-    if (status == EXIT_FINE && !run_observer_want_accesses(events, format, filter, output))
+    char *path = path_absolute(output); /* the target may go to another folder */
+    if (status == EXIT_FINE &&
+        !run_observer_want_accesses(events, format, filter, path ? path : output))
         status = usage_error("trace record",
                              "--format is hdt, memtrace1, memtrace3 or accelsim, not '%s'", format);
+    free(path);
     if (status == EXIT_FINE) status = observed_run("trace record", words, events);
     const struct event_totals *totals = event_stream_totals(events);
     if (status == EXIT_FINE && totals->bad_recording) status = EXIT_INPUT;

@@ -49,3 +49,22 @@ Test(program_files, an_output_that_cannot_be_written_is_no_success, .init = prog
     cr_expect_eq(sh("'%s' run --quiet --counts /dev/stdout ./app | grep -c '\"kernel\"'", heddle),
                  0, "%s", said.data);
 }
+
+Test(program_files, are_where_the_command_was_given, .init = program_start_runs,
+     .fini = program_stop)
+{
+    static const char *const when[] = {"before", "after"};
+    build_on_driver("app", app);
+    cr_assert_eq(sh("mkdir else files && touch known"), 0);
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_eq(sh("'%s' run --counts c.json --suppress known --files files ./app %s && "
+                        "'%s' run --order random --record r.hdr ./app %s && "
+                        "'%s' run --replay r.hdr ./app %s && "
+                        "'%s' trace record -o t.hdt ./app %s && "
+                        "'%s' trace record --addresses -o a.hdt ./app %s && "
+                        "rm c.json r.hdr t.hdt a.hdt && rmdir else && mkdir else",
+                        heddle, when[i], heddle, when[i], heddle, when[i], heddle, when[i], heddle,
+                        when[i]),
+                     0, "%s: %s", when[i], said.data);
+    }
+}
