@@ -27,6 +27,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -317,8 +318,16 @@ struct call_name driver_call(enum numbered_call call)
     return n;
 }
 
+static pid_t process; /* that has made the device */
+
+/* A process that the program made by fork() has copies of what is open and queued. They are not its own. */
 static void at_exit(void)
 {
+    if (process != getpid()) {
+        driver_recording_of_parent();
+        if (driver.reports.counts_path) __fpurge(driver.reports.counts_file.out);
+        return;
+    }
     driver_lock();
     if (!queue_end())
         driver_say(
@@ -367,6 +376,7 @@ CUresult cuInit(unsigned flags)
         driver.limits.major = 9, driver.limits.minor = 0;
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
+    process = getpid();
     if (!registered) registered = atexit(at_exit) == 0;
     return driver_end(CUDA_SUCCESS);
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,4 +60,12 @@ void driver_end_recording(void)
     if (!why) return;
     t->bad_recording++;
     driver_say("heddle: %s\n", why);
+}
+
+void driver_recording_of_parent(void)
+{
+    if (state.record.out) __fpurge(state.record.out);
+    if (state.replay)
+        __fpurge(
+            state.replay); /* exit() moves the place where both read back by what is buffered */
 }

@@ -17,5 +17,7 @@ const struct emu_order *driver_recorded_order(const struct emu_order *order, con
 /* At the end of the process. Says what is wrong: the recording could not be written, or the run ended before the
  * replayed recording did. */
 void driver_end_recording(void);
+/* At the end of a process that the program made by fork(): what has not been written is its parent's to write. */
+void driver_recording_of_parent(void);
 
 #endif

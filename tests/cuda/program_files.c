@@ -68,3 +68,23 @@ Test(program_files, are_where_the_command_was_given, .init = program_start_runs,
                      0, "%s: %s", when[i], said.data);
     }
 }
+
+/* The process that the program made has a copy of all that is open, and must not write it a second time. */
+Test(program_files, are_not_written_by_a_process_of_fork, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", app);
+    cr_expect_eq(sh("'%s' run --format json --profile ./app fork 2>/dev/null", heddle), 0, "%s",
+                 said.data);
+    cr_expect_eq(times("\"warp_instructions\": 2,"), 3, "%s", said.data); /* of each line, not 3 */
+    cr_expect_eq(sh("'%s' run --check memory ./app fork", heddle), 3, "%s", said.data);
+    expect_output("0 faults, 1 findings");
+    cr_expect_eq(sh("'%s' run --order random --record r.hdr ./app fork && "
+                    "'%s' run --replay r.hdr ./app fork",
+                    heddle, heddle),
+                 0, "%s", said.data);
+    cr_expect_eq(sh("'%s' run --quiet --counts c.json ./app fork && cat c.json", heddle), 0, "%s",
+                 said.data);
+    cr_expect_eq(times("\"kernel\": \"k\""), 2, "%s", said.data);
+    cr_expect_eq(times("\"schema\""), 1, "%s", said.data);
+}
