@@ -45,7 +45,8 @@ enum trace_tag {              /* of a word, its low bits */
  * them names (of compare-and-swaps of global memory; with an order, of all atomics there; and as
  * enum trace_handoff says). */
 enum { TRACE_ELEMENTS = 64 };
-/* Of such a word: the compare-and-swap of the lane changed memory. */
+/* Of such a word: the compare-and-swap of the lane changed memory; or the exchange, if its result is read and the kernel polls.
+ * (Files from before say it of compare-and-swaps alone.) */
 #define TRACE_SWAPPED 0x80000000u
 /* Who waits for which store. In a kernel with polling loops (ptx/polling.h) strong stores and atomics of global memory name
  * their elements, too: these accesses *publish*. A load that *polls* has a word for each lane instead: a bucket of elements,

@@ -217,10 +217,8 @@ static bool is_whole(const struct emu_counts *c, const struct timing_machine *m)
 {
     const struct emu_trace *t = c->trace;
     if (!m->hashed || timing_follows_polls(t)) return true;
-    for (u32 i = 0; i < t->inst_count; i++) {
-        const struct ptx_op *op = t->insts[i].op;
-        if (op && op->form->effects & PTX_ATOMIC && ptx_op_has(op, "cas")) return true;
-    }
+    for (u32 i = 0; i < t->inst_count; i++)
+        if (timing_may_take_lock(t, i)) return true;
     return false;
 }
 

@@ -15,10 +15,10 @@
  * others, all slices are there at a lower speed.
  *
  * All traced SMs are executed where they depend on each other: under an order, which has turns and flushes; with
- * compare-and-swap, since warps compete for locks; of kernels whose loads poll for stores of others (model/timing_poll.c); on
- * GPUs that do not hash addresses over channels; where SMs ask for very different amounts of memory; where atomics crowd in a
- * slice, and not all SMs make as many; or where SMs execute different numbers of instructions while only a part of them was
- * traced. */
+ * compare-and-swaps, or exchanges of kernels that poll, since warps compete for locks; of kernels whose loads poll for stores of
+ * others (model/timing_poll.c); on GPUs that do not hash addresses over channels; where SMs ask for very different amounts of
+ * memory; where atomics crowd in a slice, and not all SMs make as many; or where SMs execute different numbers of instructions
+ * while only a part of them was traced. */
 #ifndef HEDDLE_MODEL_SAMPLE_H
 #define HEDDLE_MODEL_SAMPLE_H
 

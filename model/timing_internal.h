@@ -7,7 +7,7 @@
  *     timing_hops.c        hops between partitions of a distributed memory
  *     timing_l1.c          what L1 has
  *     timing_async.c       asynchronous copies, and what waits for them
- *     timing_lock.c        locks that warps take with compare-and-swaps
+ *     timing_lock.c        locks that warps take with compare-and-swaps or exchanges
  *     timing_poll.c        loads that wait for what other warps store
  *     timing_order.c       which instructions an order treats in its own way
  *     timing_gpudet.c      GPUDet: quanta, write logs, commits, serial mode
@@ -393,6 +393,8 @@ void timing_release_warp(struct timing *c, struct timing_warp *w, double ready, 
 /* ---- timing_lock.c ---------------------------------------------------------------------------------------- */
 
 void timing_prepare_locks(struct timing *c);
+/* Whether the instruction is an atomic by which warps may take locks. */
+bool timing_may_take_lock(const struct emu_trace *t, uint32_t inst);
 /* Whether the warp's next instruction, an access to memory, takes a lock that another warp has. Then the warp must not
  * issue until the lock is released. Else the warp has the lock from now on. */
 bool timing_lock_waits(struct timing *c, struct timing_warp *w);

@@ -2,8 +2,11 @@
  *
  * A trace has locks that were taken without contention: the emulator continues with other warps only after many
  * instructions. A GPU's warps are in each other's way. So a compare-and-swap that succeeds takes a lock if the same warp
- * stores to its line, or has an atomic there that is no compare-and-swap, before the next one on the element. While
+ * stores to its line, or has an atomic there that is no attempt, before the next one on the element. While
  * the warp has the lock, others that would take it do not issue. Which of them is next follows from their times.
+ *
+ * So does an exchange, in a kernel that polls (ptx/polling.h), if its result is read: one that finds the lock taken writes
+ * the value that is there, and one that takes it another. Exchanges that nobody reads release locks.
  *
  * Those that would take it try again and again. Each lane that fails occupies the slice of the lock (atomic.attempt). A warp
  * tries again once its attempt is back, so the slice is always busy where n lanes take longer than a round trip, and a request
@@ -74,16 +77,23 @@ static bool is_global(const u32 *word)
     return (*word & 3) == TRACE_GLOBAL;
 }
 
-/* Other accesses may name elements, too (enum trace_handoff). */
-static bool is_global_swap(const struct timing *c, const u32 *word)
+bool timing_may_take_lock(const struct emu_trace *t, uint32_t inst)
 {
-    return is_global(word) && ptx_op_has(c->t->insts[c->t->site_inst[*word >> 2]].op, "cas");
+    const struct trace_inst *i = &t->insts[inst];
+    if (!i->op || !(i->op->form->effects & PTX_ATOMIC)) return false;
+    return ptx_op_has(i->op, "cas") || (t->polls && ptx_op_has(i->op, "exch") && !i->dead_result);
 }
 
-/* The element that the lanes of an access exchange with success; of several the first. UINT32_MAX: none. */
+/* Other accesses may name elements, too (enum trace_handoff). */
+static bool is_attempt(const struct timing *c, const u32 *word)
+{
+    return is_global(word) && timing_may_take_lock(c->t, c->t->site_inst[*word >> 2]);
+}
+
+/* The element that the lanes of an access change by an attempt; of several the first. UINT32_MAX: none. */
 static u32 swapped(const struct timing *c, const u32 *word)
 {
-    if (!is_global_swap(c, word) || !(word[2] & TRACE_ELEMENTS)) return UINT32_MAX;
+    if (!is_attempt(c, word) || !(word[2] & TRACE_ELEMENTS)) return UINT32_MAX;
     for (u32 l = 0; l < TRACE_SIZE_LANES(word[2]); l++)
         if (word[3 + l] & TRACE_SWAPPED) return word[3 + l] & ~TRACE_SWAPPED;
     return UINT32_MAX;
@@ -92,7 +102,7 @@ static u32 swapped(const struct timing *c, const u32 *word)
 static bool writes_line(const struct timing *c, const struct timing_warp *w, const u32 *word,
                         u32 line)
 {
-    if (!is_global(word) || is_global_swap(c, word)) return false;
+    if (!is_global(word) || is_attempt(c, word)) return false;
     for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
         const struct trace_line *n = &w->cta_trace->lines[word[1] + i];
         if (n->line == line && (n->how == COUNT_STORE || n->how == COUNT_ATOMIC)) return true;
@@ -175,8 +185,7 @@ bool timing_lock_unblock(struct timing *c, double now)
 void timing_prepare_locks(struct timing *c)
 {
     for (u32 i = 0; i < c->t->inst_count && !c->hooks; i++) {
-        const struct ptx_op *op = c->t->insts[i].op;
-        if (!op || !(op->form->effects & PTX_ATOMIC) || !ptx_op_has(op, "cas")) continue;
+        if (!timing_may_take_lock(c->t, i)) continue;
         c->mem.locks = timing_take(&c->storage, LOCKS, sizeof *c->mem.locks);
         if (c->m->atomic.attempt > 0)
             c->mem.attempts = timing_take(&c->storage, c->m->slices, sizeof *c->mem.attempts);

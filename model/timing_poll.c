@@ -11,7 +11,7 @@
  * How often a loop goes round depends on when the store comes, so a trace has the last round alone (trace_poll()). It begins
  * when the store is in L2 and takes a whole round trip, which is what loads in a row take on average from a random time on:
  * half a round until the next load reaches L2, and half a trip back. That the other rounds load L2, too, is not modelled, and
- * neither are loops that poll by an atomic exchange.
+ * neither are loops that poll by an atomic exchange, but for locks (timing_lock.c).
  *
  * Nothing waits in traces that are sampled: the stores that a load waits for may not be there. */
 #include "model/timing_internal.h"

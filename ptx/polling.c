@@ -120,6 +120,21 @@ static enum ptx_poll decision(const struct ptx_flow *f, uint32_t loop, uint32_t 
     return goes_on_if_true == unequal ? PTX_POLL_VALUE : PTX_POLL_ANY;
 }
 
+/* Whether a lock may be taken by the exchange: each round writes the same value to the same place, and a branch of the loop depends
+ * on what was there. `marked`: what does (ptx_loop_exit_by()). */
+static bool tries_lock(const struct ptx_flow *f, uint32_t loop, uint32_t stmt, const bool *marked)
+{
+    const struct ptx_cfg *g = f->cfg;
+    if (!(inst_of(f, stmt)->op->form->effects & PTX_ATOMIC) || varies(f, loop, stmt, stmt))
+        return false;
+    for (uint32_t b = g->loops[loop].header; b < g->code_count; b++) {
+        const struct ptx_block *x = &g->blocks[b];
+        const struct ptx_inst *i = x->term == PTX_NONE ? NULL : inst_of(f, x->term);
+        if (ptx_cfg_in_loop(g, loop, b) && i && i->guard && marked[i->guard->id]) return true;
+    }
+    return false;
+}
+
 const uint8_t *ptx_find_polls(struct arena *arena, const struct ptx_flow *f)
 {
     const struct ptx_cfg *g = f->cfg;
@@ -131,9 +146,9 @@ const uint8_t *ptx_find_polls(struct arena *arena, const struct ptx_flow *f)
             if (!is_polled(inst_of(f, s))) continue;
             if (!marked) marked = arena_array(arena, bool, f->reg_count + 1);
             const uint32_t exit = ptx_loop_exit_by(f, loop, s, marked);
-            if (exit == PTX_NONE) continue;
+            if (exit == PTX_NONE && !tries_lock(f, loop, s, marked)) continue;
             if (!found) found = arena_array(arena, uint8_t, f->func->body->count);
-            found[s] = (uint8_t)decision(f, loop, s, exit);
+            found[s] = (uint8_t)(exit == PTX_NONE ? PTX_POLL_ANY : decision(f, loop, s, exit));
         }
     }
     return found;

@@ -4,8 +4,9 @@
  *
  * A polling loop has a strong load of global memory (volatile, relaxed, acquire or mmio; or an atom.exch) whose value
  * decides whether the loop ends: a flag, a barrier of the grid, a lock. How often it goes round depends on when another
- * thread stores. Atomics with other operations do not count: what they return depends on the order of the threads, and
- * no thread waits. A value that goes through memory or a call is not followed. */
+ * thread stores. Of an exchange that writes the same value to the same place in each round it is enough that a branch of the
+ * loop depends on what it finds: a lock that is tried until enough is done under it. Atomics with other operations do not count:
+ * what they return depends on the order of the threads, and no thread waits. A value that goes through memory or a call is not followed. */
 #ifndef HEDDLE_PTX_POLLING_H
 #define HEDDLE_PTX_POLLING_H
 

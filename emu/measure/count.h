@@ -120,7 +120,7 @@ static inline void emu_trace_access(const struct emu_group *g, const struct emu_
     warp->count += 3;
     *first += requests;
 }
-/* The lanes of `swapped` have changed memory in the compare-and-swap that was traced last. */
+/* The lanes of `swapped` have changed memory in the atomic that was traced last, which names its elements. */
 static inline void emu_trace_swaps(const struct emu_group *g, u32 w, u32 swapped)
 {
     const u32 lanes = emu_lanes_of(g->exec[w]);

@@ -295,8 +295,17 @@ static inline bool is_run(const u64 at[LANES], u64 low, u64 high, u32 size)
 
 #define ROW_OF(T, row) ((T *)(void *)((sizeof(T) == 8 ? g->r64 : g->r32) + (row)) + w * LANES)
 
-/* Known when the handlers are compiled. A trace says which compare-and-swaps changed memory. */
-#define IS_CAS(name) (__builtin_strncmp(#name, "cas", 3) == 0)
+/* Exchanges name their elements where the kernel polls. */
+static void trace_swaps(const struct emu_group *g, const struct emu_uop *in, u32 w, u32 swapped)
+{
+    const struct atomic_desc *const v = in->ext;
+    if (v->op == ATOMIC_CAS || emu_handoff_of(g, in) != TRACE_HANDOFF_NONE)
+        emu_trace_swaps(g, w, swapped);
+}
+
+/* Known when the handlers are compiled. A trace says which compare-and-swaps and exchanges changed memory. */
+#define MAY_SWAP(name)                                                                             \
+    (__builtin_strncmp(#name, "cas", 3) == 0 || __builtin_strncmp(#name, "exch", 4) == 0)
 
 #define HANDLERS(name, T, commutes, ...)                                                           \
     const struct emu_uop *emu_op_atom_##name(struct emu_group *g, const struct emu_uop *in)        \
@@ -332,20 +341,20 @@ static inline bool is_run(const u64 at[LANES], u64 low, u64 high, u32 size)
                 memcpy(was, m, sizeof was);                                                        \
                 for (int l = 0; l < LANES; l++) is[l] = name##_of(was[l], b[l], c[l], true);       \
                 memcpy(m, is, sizeof is);                                                          \
-                for (int l = 0; IS_CAS(name) && l < LANES; l++)                                    \
+                for (int l = 0; MAY_SWAP(name) && l < LANES; l++)                                  \
                     swapped |= (u32)(is[l] != was[l]) << l;                                        \
                 if (in->y) memcpy(d, was, sizeof was);                                             \
-                if (IS_CAS(name)) emu_trace_swaps(g, w, swapped);                                  \
+                if (MAY_SWAP(name)) trace_swaps(g, in, w, swapped);                                \
                 continue;                                                                          \
             }                                                                                      \
             if (!careful && left == ~0u && lanes_inside(at, ~0u, k->low, k->high, sizeof(T))) {    \
                 for (int l = 0; l < LANES; l++) {                                                  \
                     T *const m = (T *)(void *)(k->host + (at[l] - k->low)), was = *m;              \
                     *m = name##_of(was, b[l], c[l], true);                                         \
-                    if (IS_CAS(name)) swapped |= (u32)(*m != was) << l;                            \
+                    if (MAY_SWAP(name)) swapped |= (u32)(*m != was) << l;                          \
                     if (in->y) d[l] = was;                                                         \
                 }                                                                                  \
-                if (IS_CAS(name)) emu_trace_swaps(g, w, swapped);                                  \
+                if (MAY_SWAP(name)) trace_swaps(g, in, w, swapped);                                \
                 continue;                                                                          \
             }                                                                                      \
             for (; left; left &= left - 1) {                                                       \
@@ -384,10 +393,10 @@ static inline bool is_run(const u64 at[LANES], u64 low, u64 high, u32 size)
                 }                                                                                  \
                 T *const m = (T *)(void *)p, was = *m;                                             \
                 *m = name##_of(was, b[l], c[l], global);                                           \
-                if (IS_CAS(name)) swapped |= (u32)(*m != was) << l;                                \
+                if (MAY_SWAP(name)) swapped |= (u32)(*m != was) << l;                              \
                 if (in->y) d[l] = was;                                                             \
             }                                                                                      \
-            if (IS_CAS(name)) emu_trace_swaps(g, w, swapped);                                      \
+            if (MAY_SWAP(name)) trace_swaps(g, in, w, swapped);                                    \
         }                                                                                          \
         return in + 1;                                                                             \
     }
@@ -411,7 +420,7 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
 {
     const struct atomic_desc *const v = in->ext;
     const u32 width = v->width;
-    const bool cas = v->op == ATOMIC_CAS;
+    const bool cas = v->op == ATOMIC_CAS, swaps = cas || v->op == ATOMIC_EXCH;
     const bool wanted = !v->red && !(v->flags & EMU_DEAD_RESULT);
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
@@ -446,11 +455,11 @@ const struct emu_uop *emu_op_atom(struct emu_group *g, const struct emu_uop *in)
                                   cas ? c : NULL);
             }
             if (!wanted) continue;
-            if (cas) swapped |= (u32)(memcmp(p, old, width) != 0) << l;
+            if (swaps) swapped |= (u32)(memcmp(p, old, width * v->count) != 0) << l;
             for (u32 k = 0; k < v->count; k++)
                 lane_give(g, v->result[k], width, w, l, old + k * width);
         }
-        if (cas) emu_trace_swaps(g, w, swapped);
+        if (swaps) trace_swaps(g, in, w, swapped);
     }
     return in + 1;
 }

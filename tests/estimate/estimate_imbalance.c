@@ -226,20 +226,31 @@ Test(imbalance, only_swaps_that_succeed_wait_for_each_other)
     kernel_free(&add);
 }
 /* Thread 0 of each CTA takes a lock, adds to a word in L2, waits for the sum to be there and releases the lock. */
-static const char one_lock[] =
+#define ONE_LOCK(attempt)                                                                          \
+    ".reg .u64 %a; .reg .u32 %v, %t; .reg .pred %p; ld.param.u64 %a, [p]; mov.u32 %t, %tid.x;"     \
+    "setp.ne.u32 %p, %t, 0; @%p ret;"                                                              \
+    "L: " attempt "; setp.ne.u32 %p, %v, 0; @%p bra L;"                                            \
+    "membar.gl; ld.volatile.global.u32 %v, [%a+512]; add.u32 %v, %v, 1;"                           \
+    "st.volatile.global.u32 [%a+512], %v; membar.gl; atom.global.exch.b32 %v, [%a], 0; ret;"
+static const char one_lock[] = ONE_LOCK("atom.global.cas.b32 %v, [%a], 0, 1"),
+                  exchanged_lock[] = ONE_LOCK("atom.global.exch.b32 %v, [%a], 1");
+
+/* The lock is tried in each round of a loop that goes on until the sum was added to. */
+static const char tried_lock[] =
     ".reg .u64 %a; .reg .u32 %v, %t; .reg .pred %p; ld.param.u64 %a, [p]; mov.u32 %t, %tid.x;"
     "setp.ne.u32 %p, %t, 0; @%p ret;"
-    "L: atom.global.cas.b32 %v, [%a], 0, 1; setp.ne.u32 %p, %v, 0; @%p bra L;"
-    "membar.gl; ld.volatile.global.u32 %v, [%a+512]; add.u32 %v, %v, 1;"
-    "st.volatile.global.u32 [%a+512], %v; membar.gl; atom.global.exch.b32 %v, [%a], 0; ret;";
+    "L: atom.global.exch.b32 %v, [%a], 1; setp.ne.u32 %p, %v, 0; @%p bra M;"
+    "membar.gl; ld.volatile.global.u32 %v, [%a+512]; add.u32 %v, %v, 1; add.u32 %t, %t, 1;"
+    "st.volatile.global.u32 [%a+512], %v; membar.gl; st.volatile.global.u32 [%a], 0;"
+    "M: setp.eq.u32 %p, %t, 0; @%p bra L; ret;";
 
 /* In the lock, a load, a store and the release go to L2 one after another, and the next one's swap does. */
-Test(imbalance, a_lock_is_held_by_one_warp_at_a_time)
+static void expect_one_after_another(const char *body)
 {
-    static const char *const names[] = {"titanv", "a100"};
+    static const char *const names[] = {"titanv", "a100", "gtx480"};
     for (size_t g = 0; g < sizeof names / sizeof *names; g++) {
         const struct emu_gpu *gpu = emu_gpu_find(names[g]);
-        struct kernel k = kernel_new(one_lock, gpu);
+        struct kernel k = kernel_new(body, gpu);
         double last = 0;
         for (uint32_t grid = 16; grid <= 1024; grid *= 4) {
             const double took = cycles(&k, grid, 32, 0, 0), least = grid * 2.5 * gpu->l2_latency;
@@ -253,11 +264,37 @@ Test(imbalance, a_lock_is_held_by_one_warp_at_a_time)
     }
 }
 
+Test(imbalance, a_lock_is_held_by_one_warp_at_a_time)
+{
+    expect_one_after_another(one_lock);
+}
+
+/* In the emulator's order hardly any CTA finds the lock taken. */
+Test(imbalance, a_lock_by_exchange_is_held_by_one_warp_at_a_time)
+{
+    expect_one_after_another(exchanged_lock);
+    expect_one_after_another(tried_lock);
+}
+
+/* All lanes of each CTA have a word of their own, and exchange it. That is no lock, and no two wait for each other. */
+Test(imbalance, exchanges_of_own_words_wait_for_nobody)
+{
+    struct kernel k = kernel_new(
+        ".reg .u64 %a, %b; .reg .u32 %v, %t; .reg .pred %p; ld.param.u64 %a, [p]; mov.u32 %t, %ctaid.x;"
+        "mul.wide.u32 %b, %t, 256; add.u64 %a, %a, %b; mov.u32 %t, %tid.x; mul.wide.u32 %b, %t, 4;"
+        "add.u64 %a, %a, %b; L: atom.global.exch.b32 %v, [%a], 1; setp.ne.u32 %p, %v, 0; @%p bra L;"
+        "st.volatile.global.u32 [%a], 0; ret;",
+        emu_gpu_find("a100"));
+    const double one = cycles(&k, 1, 32, 0, 0), many = cycles(&k, 64, 32, 0, 0);
+    cr_expect(many <= 1.5 * one, "64 CTAs take %g cycles, one %g", many, one);
+    kernel_free(&k);
+}
+
 /* n lanes contend for one lock: while one has it, the others try again and again, and each attempt keeps the lock's slice busy
  * for so long. Whoever holds the lock releases it behind one attempt of each of the r lanes that still wait, but for those that
  * are on their way meanwhile: n(n - 1)/2 attempts in all. In the lock, five instructions at most wait behind them: two fences, a
  * load, a store and the release. */
-Test(imbalance, lanes_that_fail_to_take_a_lock_occupy_its_slice)
+static void expect_attempts(const char *body)
 {
     static const uint32_t lanes[] = {64, 1024, 2048};
     const struct emu_gpu *h200 = emu_gpu_find("h200");
@@ -265,7 +302,7 @@ Test(imbalance, lanes_that_fail_to_take_a_lock_occupy_its_slice)
     struct emu_gpu free = *h200;
     cr_assert(eq(dbl, h200->l2_attempt, each));
     free.l2_attempt = 0;
-    struct kernel a = kernel_new(one_lock, h200), b = kernel_new(one_lock, &free);
+    struct kernel a = kernel_new(body, h200), b = kernel_new(body, &free);
     for (int i = 0; i < 3; i++) {
         const double n = lanes[i], all = each * n * (n - 1) / 2,
                      more = cycles(&a, lanes[i], 32, 0, 0) - cycles(&b, lanes[i], 32, 0, 0);
@@ -277,6 +314,16 @@ Test(imbalance, lanes_that_fail_to_take_a_lock_occupy_its_slice)
     }
     kernel_free(&a);
     kernel_free(&b);
+}
+
+Test(imbalance, lanes_that_fail_to_take_a_lock_occupy_its_slice)
+{
+    expect_attempts(one_lock);
+}
+
+Test(imbalance, lanes_that_fail_to_exchange_a_lock_occupy_its_slice)
+{
+    expect_attempts(exchanged_lock);
 }
 
 /* The fit of this GPU has none of it, unless a file asks for it. */
@@ -406,17 +453,10 @@ Test(imbalance, steps_of_two_ctas_overlap)
     kernel_free(&k);
 }
 
-/* A lock that is taken by an exchange: in the emulator no CTA finds it taken, and the model does not know that some would. */
-static const char exchange_lock[] =
-    ".reg .u64 %a; .reg .u32 %v, %t; .reg .pred %p; ld.param.u64 %a, [p]; mov.u32 %t, %tid.x;"
-    "setp.ne.u32 %p, %t, 0; @%p ret;"
-    "L: atom.global.exch.b32 %v, [%a], 1; setp.ne.u32 %p, %v, 0; @%p bra L;"
-    "ld.volatile.global.u32 %v, [%a+512]; add.u32 %v, %v, 1; st.volatile.global.u32 [%a+512], %v;"
-    "membar.gl; st.volatile.global.u32 [%a], 0; ret;";
-
+/* In the emulator no CTA finds the lock taken: which of those that wait is next is not known. */
 Test(imbalance, locks_by_exchanges_have_a_wide_interval)
 {
-    struct kernel k = kernel_new(exchange_lock, emu_gpu_find("titanv"));
+    struct kernel k = kernel_new(exchanged_lock, emu_gpu_find("titanv"));
     const struct launch_estimate t = estimate_of_grid(&k, 16);
     cr_expect(t.high >= 16 * t.cycles, "%g to %g cycles", t.low, t.high);
     kernel_free(&k);

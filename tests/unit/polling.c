@@ -19,6 +19,16 @@ static const struct {
     {"L: ld.relaxed.gpu.u32 %r0, [%a]; sub.u32 %r1, %r0, %r2; setp.lt.s32 %p, %r1, 0; @%p bra L;",
      PTX_POLL_ANY},
     {"L: atom.global.exch.b32 %r0, [%a], 1; setp.ne.u32 %p, %r0, 0; @%p bra L;", PTX_POLL_VALUE},
+/* a lock that is tried in each round of a loop that a counter ends; no lock: nobody looks, another value or place in each round,
+     * an addition */
+#define TRY(attempt, value)                                                                        \
+    "L: " attempt "; setp.ne.u32 %p, " value ", 0; @%p bra M; add.u32 %r1, %r1, 1;"                \
+    "M: setp.lt.u32 %q, %r1, 9; @%q bra L;"
+    {TRY("atom.global.exch.b32 %r0, [%a], 1", "%r0"), PTX_POLL_ANY},
+    {TRY("atom.global.exch.b32 %r0, [%a], 1", "%r2"), PTX_POLL_NONE},
+    {TRY("atom.global.exch.b32 %r0, [%a], %r1", "%r0"), PTX_POLL_NONE},
+    {TRY("add.u64 %a, %a, 4; atom.global.exch.b32 %r0, [%a], 1", "%r0"), PTX_POLL_NONE},
+    {TRY("atom.global.add.u32 %r0, [%a], 1", "%r0"), PTX_POLL_NONE},
     /* one value alone ends it: a ticket, by each sense of the comparison, the guard and the branch */
     {"L: ld.volatile.global.u32 %r0, [%a]; setp.ne.u32 %p, %r0, %r2; @%p bra L;", PTX_POLL_VALUE},
     {"L: ld.volatile.global.u32 %r0, [%a]; setp.eq.u32 %p, %r2, %r0; @!%p bra L;", PTX_POLL_VALUE},
