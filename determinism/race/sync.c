@@ -69,18 +69,22 @@ static struct vclock *release_vclock(struct race *r, const struct cta *c, struct
         if (w->epoch[l] > least || !whole)
             list[n++] = (struct vclock_entry){warp * LANES + l, w->epoch[l]};
     }
-    n = add_barrier_entries(list, n, warp, whole ? least : 0,
-                            c->has_early_exits ? 0 : c->barrier_epoch - 1);
-    if (n && !(lanes & (lanes - 1)) && !c->has_early_exits && list->part < PART_WARP)
+    const uint32_t its = whole ? least : 0, of_cta = c->has_early_exits ? 0 : c->barrier_epoch - 1;
+    if (n && !(lanes & (lanes - 1)) && !c->has_early_exits)
         return vclock_extend(&r->vclocks, thread_vclock(c, w, (uint32_t)__builtin_ctz(lanes)),
-                             c->index, list, n);
+                             &(struct vclock_release){.cta = c->index,
+                                                      .thread = list->part,
+                                                      .epoch = list->epoch,
+                                                      .warp_epoch = its,
+                                                      .cta_epoch = of_cta});
+    n = add_barrier_entries(list, n, warp, its, of_cta);
     struct vclock *k = vclock_of_cta(&r->vclocks, c->index, list, n), *last = NULL;
     if (c->has_early_exits) {
         struct vclock_entry others[WARPS * LANES];
-        struct vclock *of_cta = vclock_of_cta(&r->vclocks, c->index, others,
-                                              barrier_entries(r, c, others));
-        vclock_join(&r->vclocks, &k, of_cta);
-        vclock_unref(&r->vclocks, of_cta);
+        struct vclock *threads = vclock_of_cta(&r->vclocks, c->index, others,
+                                               barrier_entries(r, c, others));
+        vclock_join(&r->vclocks, &k, threads);
+        vclock_unref(&r->vclocks, threads);
     }
     vclock_join(&r->vclocks, &k, c->vc);
     for (uint32_t m = w->thread_vc ? lanes : 0; m; m &= m - 1) {
@@ -233,9 +237,12 @@ static struct vclock *fence_vclock(struct race *r, const struct cta *c, const st
 {
     const uint32_t warp = (uint32_t)(w - c->warps);
     if (f->published) return f->published;
-    struct vclock_entry list[3] = {{warp * LANES + lane, f->epoch}};
-    const uint32_t n = add_barrier_entries(list, 1, warp, f->warp_epoch - 1, f->cta_epoch - 1);
-    return f->published = vclock_extend(&r->vclocks, f->vc, c->index, list, n);
+    const struct vclock_release now = {.cta = c->index,
+                                       .thread = warp * LANES + lane,
+                                       .epoch = f->epoch,
+                                       .warp_epoch = f->warp_epoch - 1,
+                                       .cta_epoch = f->cta_epoch - 1};
+    return f->published = vclock_extend(&r->vclocks, f->vc, &now);
 }
 
 /* The thread's last release fence whose scope includes the level; NULL: none. */

@@ -7,51 +7,79 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16, EXTENSION_MOST = 3, SOME = 64, NEAR = 4 };
+enum { FAN = 16, FAN_BITS = 4, LARGE = 6, LIST_MOST = 16, SOME = 64, NEAR = 4 };
 enum kind {
     VACANT,
     LIST,      /* of few entries, of any CTAs, sorted by CTA and part */
     TREE,      /* in the table; a leaf has the parts of one CTA, sorted */
-    LAZY_JOIN, /* of two clocks; or of one and a few entries of the releasing thread */
+    LAZY_JOIN, /* of one or two clocks, and what one thread has released that knew them */
 };
 
 struct cta_entry {
     uint32_t cta, part, epoch;
 };
 
-/* A lazy join fits in one line of the processor's cache: there are millions. */
-struct vclock {
+/* What a clock points to. A lazy join fits in one line of the processor's cache: there are millions. One thread, its owner, may
+ * release several times without acquiring anything in between: all these clocks are one node. `struct vclock *` then
+ * points to a byte of it: byte 0 is the join alone, byte k the join with what the owner did up to epoch `epoch` + k - 1
+ * and with `warp_epoch` and `cta_epoch`. */
+struct node {
     uint32_t refs;
-    uint16_t count;     /* entries of a list, a leaf or a lazy join; 0: an inner node */
+    uint16_t count;     /* entries of a list or a leaf; 0: an inner node */
     uint8_t kind, size; /* enum kind; size class */
     union {
-        struct vclock *vacant; /* the next one of a free list */
+        struct node *vacant; /* the next one of a free list */
         struct {
             struct vclock *operand[2]; /* [1]: NULL if there is one */
-            uint64_t serial;
+            uint64_t first, last;      /* serial numbers: of the join, of its last release */
             uint32_t visited;
-            uint32_t cta; /* of the entries; the first one is the releasing thread's own: */
-            struct vclock_entry entry[EXTENSION_MOST];
+            uint32_t cta, epoch;            /* of the owner; its epoch at byte 1 */
+            uint32_t warp_epoch, cta_epoch; /* as in struct vclock_release */
+            uint16_t thread;                /* the owner, in its CTA */
+            uint8_t releases; /* the last byte that a clock points to; 0: there is no owner */
         } lazy;
         struct {
             uint32_t hash;
-            uint32_t weight;     /* entries of the whole list or tree */
-            struct vclock *next; /* in the table */
+            uint32_t weight;   /* entries of the whole list or tree */
+            struct node *next; /* in the table */
             union {
-                struct vclock *child[FAN];
+                struct node *child[FAN];
                 struct cta_entry list[1];
                 struct vclock_entry entry[1]; /* sorted by part */
             } of;
         } node;
     } u;
 };
-enum { LINE = 64 };
-_Static_assert(offsetof(struct vclock, u) + sizeof((struct vclock){0}.u.lazy) == LINE, "");
+enum { LINE = 64, RELEASES_MOST = LINE - 1 };
+_Static_assert(offsetof(struct node, u) + sizeof((struct node){0}.u.lazy) == LINE, "");
 
-/* Bytes of a clock, by size class. */
+static struct node *node_of(const struct vclock *c)
+{
+    const char *byte = (const char *)c;
+    return c ? (struct node *)(uintptr_t)(byte - (uintptr_t)byte % LINE) : NULL;
+}
+
+/* How many releases of its node the clock includes. */
+static uint32_t releases_of(const struct vclock *c)
+{
+    return (uint32_t)((uintptr_t)c % LINE);
+}
+
+static struct vclock *clock_of(struct node *n, uint32_t releases)
+{
+    return n ? (struct vclock *)(void *)((char *)n + releases) : NULL;
+}
+
+static size_t in_lines(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+/* Bytes of a node, by size class. */
 static const size_t sizes[VCLOCK_SIZES] = {
-    LINE, offsetof(struct vclock, u.node.of) + sizeof(struct vclock *) * FAN,
-    offsetof(struct vclock, u.node.of) + LIST_MOST * sizeof(struct cta_entry)};
+    LINE, (offsetof(struct node, u.node.of) + sizeof(struct node *) * FAN + LINE - 1) / LINE *LINE,
+    (offsetof(struct node, u.node.of) + LIST_MOST * sizeof(struct cta_entry) + LINE - 1) /
+        LINE *LINE};
 
 enum {
     BLOCK = 256, /* clocks of one size that are allocated together, */
@@ -65,9 +93,9 @@ struct vclock_block {
     _Alignas(LINE) unsigned char clocks[];
 };
 
-static struct vclock *clock_in(struct vclock_block *b, unsigned size, size_t i)
+static struct node *node_in(struct vclock_block *b, unsigned size, size_t i)
 {
-    return (struct vclock *)(void *)&b->clocks[i * sizes[size]];
+    return (struct node *)(void *)&b->clocks[i * sizes[size]];
 }
 
 static const size_t first_size = sizeof(struct vclock_block) + (size_t)FIRST * LINE;
@@ -100,7 +128,7 @@ void vclock_store_begin(struct vclock_store *t, uint32_t ctas, uint32_t threads)
 void vclock_store_clear(struct vclock_store *t)
 {
     for (uint32_t i = 0; i < t->cap && t->count; i++)
-        for (struct vclock *c = t->table[i], *next; c; c = next) {
+        for (struct node *c = t->table[i], *next; c; c = next) {
             next = c->u.node.next;
             t->table[i] = next;
             t->count--;
@@ -134,12 +162,12 @@ void vclock_store_end(struct vclock_store *t)
 /* ---- the table
  * ---------------------------------------------------------------------------------------- */
 
-static size_t size_of(const struct vclock *c)
+static size_t size_of(const struct node *c)
 {
     return c->count ? c->count * sizeof(struct vclock_entry) : sizeof c->u.node.of.child;
 }
 
-static uint32_t hash_of(const struct vclock *c)
+static uint32_t hash_of(const struct node *c)
 {
     const char *p = (const char *)&c->u.node.of;
     uint64_t h = c->count;
@@ -155,10 +183,10 @@ static uint32_t hash_of(const struct vclock *c)
 static void grow(struct vclock_store *t)
 {
     const uint32_t cap = t->cap ? 2 * t->cap : 1024;
-    struct vclock **table = (struct vclock **)calloc(cap, sizeof(struct vclock *));
+    struct node **table = (struct node **)calloc(cap, sizeof(struct node *));
     if (!table) abort();
     for (uint32_t i = 0; i < t->cap; i++)
-        for (struct vclock *c = t->table[i], *next; c; c = next) {
+        for (struct node *c = t->table[i], *next; c; c = next) {
             next = c->u.node.next;
             c->u.node.next = table[c->u.node.hash & (cap - 1)];
             table[c->u.node.hash & (cap - 1)] = c;
@@ -182,10 +210,10 @@ static void push(struct vclock_store *t, uint32_t *n, struct vclock *c)
 /* Bytes of a leaf that is too large for the size classes. */
 static size_t large_size(uint32_t count)
 {
-    return offsetof(struct vclock, u.node.of) + count * sizeof(struct vclock_entry);
+    return offsetof(struct node, u.node.of) + count * sizeof(struct vclock_entry);
 }
 
-static void free_vclock(struct vclock_store *t, struct vclock *c)
+static void free_vclock(struct vclock_store *t, struct node *c)
 {
     t->live--;
     t->bytes -= c->size < VCLOCK_SIZES ? sizes[c->size] : large_size(c->count);
@@ -196,10 +224,10 @@ static void free_vclock(struct vclock_store *t, struct vclock *c)
     } else free(c); // NOLINT(clang-analyzer-unix.Malloc): none of these is from a block
 }
 
-static void drop_tree(struct vclock_store *t, struct vclock *c, unsigned depth)
+static void drop_tree(struct vclock_store *t, struct node *c, unsigned depth)
 {
     if (!c || --c->refs) return;
-    struct vclock **at = &t->table[c->u.node.hash & (t->cap - 1)];
+    struct node **at = &t->table[c->u.node.hash & (t->cap - 1)];
     while (*at != c) at = &(*at)->u.node.next;
     *at = c->u.node.next;
     t->count--;
@@ -207,9 +235,15 @@ static void drop_tree(struct vclock_store *t, struct vclock *c, unsigned depth)
     free_vclock(t, c);
 }
 
+static struct node *ref(struct node *n)
+{
+    if (n) n->refs++;
+    return n;
+}
+
 struct vclock *vclock_ref(struct vclock *c)
 {
-    if (c) c->refs++;
+    ref(node_of(c));
     return c;
 }
 
@@ -217,39 +251,41 @@ struct vclock *vclock_ref(struct vclock *c)
 void vclock_unref_one(struct vclock_store *t, struct vclock *c)
 {
     uint32_t n = 0;
-    if (c->refs > 1) {
-        c->refs--;
-        return;
-    }
     for (;;) {
-        struct vclock *next = NULL;
-        if (c->kind == TREE) drop_tree(t, c, t->depth);
-        else if (!--c->refs) {
-            if (c->kind == LAZY_JOIN) {
-                next = c->u.lazy.operand[0];
-                if (c->u.lazy.operand[1]) push(t, &n, c->u.lazy.operand[1]);
+        struct node *of = node_of(c);
+        c = NULL;
+        if (of->kind == TREE) drop_tree(t, of, t->depth);
+        else if (!--of->refs) {
+            if (of->kind == LAZY_JOIN) {
+                c = of->u.lazy.operand[0];
+                if (of->u.lazy.operand[1]) push(t, &n, of->u.lazy.operand[1]);
             }
-            free_vclock(t, c);
+            free_vclock(t, of);
         }
-        if (!next && !n) return;
-        c = next ? next : t->worklist[--n];
+        if (!c && !n) return;
+        if (!c) c = t->worklist[--n];
     }
 }
 
+static void unref(struct vclock_store *t, struct node *n)
+{
+    vclock_unref(t, clock_of(n, 0));
+}
+
 /* Interns the tree: returns the one with the same contents and gives this one up. */
-static struct vclock *intern(struct vclock_store *t, struct vclock *c, unsigned depth)
+static struct node *intern(struct vclock_store *t, struct node *c, unsigned depth)
 {
     const uint32_t hash = c->u.node.hash = hash_of(c);
     c->u.node.weight = c->count;
     for (unsigned i = 0; depth && i < FAN; i++)
         if (c->u.node.of.child[i]) c->u.node.weight += c->u.node.of.child[i]->u.node.weight;
-    for (struct vclock *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->u.node.next)
+    for (struct node *o = t->cap ? t->table[hash & (t->cap - 1)] : NULL; o; o = o->u.node.next)
         if (o->u.node.hash == hash && o->count == c->count &&
             memcmp(&o->u.node.of, &c->u.node.of, size_of(c)) == 0) {
             for (unsigned i = 0; depth && i < FAN; i++)
                 drop_tree(t, c->u.node.of.child[i], depth - 1);
             free_vclock(t, c);
-            return vclock_ref(o);
+            return ref(o);
         }
     if (t->count >= t->cap) grow(t);
     c->u.node.next = t->table[hash & (t->cap - 1)];
@@ -261,9 +297,9 @@ static struct vclock *intern(struct vclock_store *t, struct vclock *c, unsigned 
 /* ---- creation
  * ----------------------------------------------------------------------------------------- */
 
-static struct vclock *take(struct vclock_store *t, unsigned size)
+static struct node *take(struct vclock_store *t, unsigned size)
 {
-    struct vclock *c = t->spare[size];
+    struct node *c = t->spare[size];
     if (c) {
         t->spare[size] = c->u.vacant;
         return c;
@@ -277,16 +313,16 @@ static struct vclock *take(struct vclock_store *t, unsigned size)
         b->used = 0;
         t->blocks[size] = b;
     }
-    return clock_in(b, size, b->used++);
+    return node_in(b, size, b->used++);
 }
 
 /* With `extra` bytes behind the fields of a node, or as a lazy join. */
-static struct vclock *allocate(struct vclock_store *t, enum kind kind, size_t extra)
+static struct node *allocate(struct vclock_store *t, enum kind kind, size_t extra)
 {
-    const size_t bytes = kind == LAZY_JOIN ? LINE : offsetof(struct vclock, u.node.of) + extra;
+    const size_t bytes = kind == LAZY_JOIN ? LINE : offsetof(struct node, u.node.of) + extra;
     uint8_t size = 0;
     while (size < VCLOCK_SIZES && sizes[size] < bytes) size++;
-    struct vclock *c = size < VCLOCK_SIZES ? take(t, size) : malloc(bytes);
+    struct node *c = size < VCLOCK_SIZES ? take(t, size) : aligned_alloc(LINE, in_lines(bytes));
     if (!c) abort();
     t->live++;
     t->bytes += size < VCLOCK_SIZES ? sizes[size] : bytes;
@@ -297,26 +333,26 @@ static struct vclock *allocate(struct vclock_store *t, enum kind kind, size_t ex
     return c;
 }
 
-static struct vclock *new_node(struct vclock_store *t)
+static struct node *new_node(struct vclock_store *t)
 {
-    struct vclock *c = allocate(t, TREE, sizeof c->u.node.of.child);
+    struct node *c = allocate(t, TREE, sizeof c->u.node.of.child);
     memset((void *)c->u.node.of.child, 0, sizeof c->u.node.of.child);
     return c;
 }
 
-static struct vclock *new_leaf(struct vclock_store *t, uint32_t count)
+static struct node *new_leaf(struct vclock_store *t, uint32_t count)
 {
-    struct vclock *c = allocate(t, TREE, count * sizeof(struct vclock_entry));
+    struct node *c = allocate(t, TREE, count * sizeof(struct vclock_entry));
     c->count = (uint16_t)count;
     return c;
 }
 
 /* The tree with this leaf alone; takes over the reference to it. */
-static struct vclock *tree_of_leaf(struct vclock_store *t, uint32_t cta, struct vclock *c)
+static struct node *tree_of_leaf(struct vclock_store *t, uint32_t cta, struct node *c)
 {
     c = intern(t, c, 0);
     for (unsigned level = 0; level < t->depth; level++) {
-        struct vclock *above = new_node(t);
+        struct node *above = new_node(t);
         above->u.node.of.child[cta >> (FAN_BITS * level) & (FAN - 1)] = c;
         c = intern(t, above, level + 1);
     }
@@ -327,16 +363,16 @@ struct vclock *vclock_of_cta(struct vclock_store *t, uint32_t cta, const struct 
                              uint32_t count)
 {
     if (count > LIST_MOST) {
-        struct vclock *leaf = new_leaf(t, count);
+        struct node *leaf = new_leaf(t, count);
         memcpy(leaf->u.node.of.entry, list, count * sizeof *list);
-        return tree_of_leaf(t, cta, leaf);
+        return clock_of(tree_of_leaf(t, cta, leaf), 0);
     }
-    struct vclock *c = allocate(t, LIST, count * sizeof(struct cta_entry));
+    struct node *c = allocate(t, LIST, count * sizeof(struct cta_entry));
     for (uint32_t i = 0; i < count; i++)
         c->u.node.of.list[i] = (struct cta_entry){cta, list[i].part, list[i].epoch};
     c->count = (uint16_t)count;
     c->u.node.weight = count;
-    return c;
+    return clock_of(c, 0);
 }
 
 /* ---- lists
@@ -348,8 +384,8 @@ static uint64_t place_of(struct cta_entry e)
 }
 
 /* Merges two lists; returns the number of entries. *a_all, *b_all: that list has all of them. */
-static uint32_t merge(const struct vclock *a, const struct vclock *b, struct cta_entry *to,
-                      bool *a_all, bool *b_all)
+static uint32_t merge(const struct node *a, const struct node *b, struct cta_entry *to, bool *a_all,
+                      bool *b_all)
 {
     uint32_t i = 0, k = 0, n = 0;
     bool a_lacks = false, b_lacks = false;
@@ -373,15 +409,15 @@ static uint32_t merge(const struct vclock *a, const struct vclock *b, struct cta
 }
 
 /* NULL: the list would be too long. */
-static struct vclock *join_lists(struct vclock_store *t, struct vclock *a, struct vclock *b)
+static struct node *join_lists(struct vclock_store *t, struct node *a, struct node *b)
 {
     struct cta_entry list[2 * LIST_MOST];
     bool a_all, b_all;
     const uint32_t n = merge(a, b, list, &a_all, &b_all);
-    if (a_all) return vclock_ref(a);
-    if (b_all) return vclock_ref(b);
+    if (a_all) return ref(a);
+    if (b_all) return ref(b);
     if (n > LIST_MOST) return NULL;
-    struct vclock *c = allocate(t, LIST, n * sizeof *list);
+    struct node *c = allocate(t, LIST, n * sizeof *list);
     memcpy(c->u.node.of.list, list, n * sizeof *list);
     c->count = (uint16_t)n;
     c->u.node.weight = n;
@@ -395,7 +431,7 @@ static inline bool part_covers(uint32_t whole, uint32_t part, uint32_t warp)
            (warp != UINT32_MAX && (whole == PART_CTA || whole == PART_WARP + warp));
 }
 
-static bool list_covers(const struct vclock *c, uint32_t cta, uint32_t part, uint32_t warp,
+static bool list_covers(const struct node *c, uint32_t cta, uint32_t part, uint32_t warp,
                         uint32_t epoch)
 {
     for (uint32_t i = 0; i < c->count; i++) {
@@ -405,20 +441,21 @@ static bool list_covers(const struct vclock *c, uint32_t cta, uint32_t part, uin
     return false;
 }
 
-static bool extension_covers(const struct vclock *c, uint32_t cta, uint32_t part, uint32_t warp,
-                             uint32_t epoch)
+/* Whether it is in what the owner of a lazy join has released, up to this release. */
+static inline bool release_covers(const struct node *c, uint32_t releases, uint32_t cta,
+                                  uint32_t part, uint32_t warp, uint32_t epoch)
 {
-    const struct vclock_entry *entry = c->u.lazy.entry;
-    for (uint32_t i = 0; c->u.lazy.cta == cta && i < c->count; i++)
-        if (entry[i].epoch >= epoch && part_covers(entry[i].part, part, warp)) return true;
-    return false;
+    if (!releases || c->u.lazy.cta != cta) return false;
+    if (part == c->u.lazy.thread && epoch < c->u.lazy.epoch + releases) return true;
+    return warp != UINT32_MAX && (epoch <= c->u.lazy.cta_epoch ||
+                                  (warp == c->u.lazy.thread / 32 && epoch <= c->u.lazy.warp_epoch));
 }
 
 /* ---- trees
  * -------------------------------------------------------------------------------------------- */
 
 /* Whether leaf a has all that leaf b has. */
-static bool leaf_contains(const struct vclock *a, const struct vclock *b)
+static bool leaf_contains(const struct node *a, const struct node *b)
 {
     uint32_t i = 0;
     if (a->count < b->count) return false;
@@ -432,11 +469,11 @@ static bool leaf_contains(const struct vclock *a, const struct vclock *b)
     return true;
 }
 
-static struct vclock *join_leaves(struct vclock_store *t, struct vclock *a, struct vclock *b)
+static struct node *join_leaves(struct vclock_store *t, struct node *a, struct node *b)
 {
-    if (leaf_contains(a, b)) return vclock_ref(a);
-    if (leaf_contains(b, a)) return vclock_ref(b);
-    struct vclock *c = new_leaf(t, a->count + b->count);
+    if (leaf_contains(a, b)) return ref(a);
+    if (leaf_contains(b, a)) return ref(b);
+    struct node *c = new_leaf(t, a->count + b->count);
     uint32_t i = 0, k = 0, n = 0;
     while (i < a->count || k < b->count) {
         struct vclock_entry *e = &c->u.node.of.entry[n++];
@@ -455,13 +492,13 @@ static struct vclock *join_leaves(struct vclock_store *t, struct vclock *a, stru
     return intern(t, c, 0);
 }
 
-static struct vclock *join_trees(struct vclock_store *t, struct vclock *a, struct vclock *b,
-                                 unsigned depth)
+static struct node *join_trees(struct vclock_store *t, struct node *a, struct node *b,
+                               unsigned depth)
 {
-    if (a == b || !b) return vclock_ref(a);
-    if (!a) return vclock_ref(b);
+    if (a == b || !b) return ref(a);
+    if (!a) return ref(b);
     if (!depth) return join_leaves(t, a, b);
-    struct vclock *c = new_node(t);
+    struct node *c = new_node(t);
     bool is_a = true, is_b = true;
     for (unsigned i = 0; i < FAN; i++) {
         c->u.node.of.child[i] = join_trees(t, a->u.node.of.child[i], b->u.node.of.child[i],
@@ -472,112 +509,156 @@ static struct vclock *join_trees(struct vclock_store *t, struct vclock *a, struc
     if (!is_a && !is_b) return intern(t, c, depth);
     for (unsigned i = 0; i < FAN; i++) drop_tree(t, c->u.node.of.child[i], depth - 1);
     free_vclock(t, c);
-    return vclock_ref(is_a ? a : b);
+    return ref(is_a ? a : b);
 }
 
-static struct vclock *tree_of(struct vclock_store *t, const struct vclock *c)
+static struct node *tree_of(struct vclock_store *t, const struct node *c)
 {
-    struct vclock *all = NULL;
+    struct node *all = NULL;
     for (uint32_t i = 0, k; i < c->count; i = k) {
         const struct cta_entry *list = &c->u.node.of.list[i];
         for (k = i; k < c->count && c->u.node.of.list[k].cta == list->cta; k++) {
         }
-        struct vclock *leaf = new_leaf(t, k - i);
+        struct node *leaf = new_leaf(t, k - i);
         for (uint32_t n = 0; n < k - i; n++)
             leaf->u.node.of.entry[n] = (struct vclock_entry){list[n].part, list[n].epoch};
-        struct vclock *one = tree_of_leaf(t, list->cta, leaf);
-        vclock_join(t, &all, one);
-        vclock_unref(t, one);
+        struct node *one = tree_of_leaf(t, list->cta, leaf),
+                    *joined = join_trees(t, all, one, t->depth);
+        unref(t, one);
+        unref(t, all);
+        all = joined;
     }
     return all; // NOLINT(clang-analyzer-unix.Malloc): references are counted
 }
 
-static bool is_part_of(const struct vclock *c, const struct vclock *part)
+/* Whether a's node or an operand of it shows that a includes b. */
+static bool is_part_of(const struct vclock *a, const struct vclock *b)
 {
-    struct vclock *const *operand = c->u.lazy.operand;
-    if (c->kind != LAZY_JOIN) return false;
-    if (operand[0] == part || operand[1] == part) return true;
-    return part->kind == LAZY_JOIN && !part->count && part->u.lazy.serial <= c->u.lazy.serial &&
-           operand[0] == part->u.lazy.operand[0] && operand[1] == part->u.lazy.operand[1];
+    const struct node *of = node_of(a), *part = node_of(b);
+    if (of->kind != LAZY_JOIN) return false;
+    if (of == part) return releases_of(b) <= releases_of(a);
+    for (int i = 0; i < 2; i++)
+        if (node_of(of->u.lazy.operand[i]) == part &&
+            releases_of(b) <= releases_of(of->u.lazy.operand[i]))
+            return true;
+    return part->kind == LAZY_JOIN && !releases_of(b) && part->u.lazy.first <= of->u.lazy.first &&
+           of->u.lazy.operand[0] == part->u.lazy.operand[0] &&
+           of->u.lazy.operand[1] == part->u.lazy.operand[1];
 }
 
-static struct vclock *lazy_join(struct vclock_store *t, struct vclock *a, struct vclock *b)
+static struct node *lazy_join(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
-    struct vclock *c = allocate(t, LAZY_JOIN, 0);
+    struct node *c = allocate(t, LAZY_JOIN, 0);
     c->u.lazy.operand[0] = vclock_ref(a);
     c->u.lazy.operand[1] = vclock_ref(b);
-    c->u.lazy.serial = ++t->joins;
+    c->u.lazy.first = c->u.lazy.last = ++t->joins;
     c->u.lazy.visited = 0;
+    c->u.lazy.releases = 0;
     return c;
 }
 
-/* Whether entries of one thread, `now`, include those of the lazy join. */
-static bool supersedes(const struct vclock_entry *now, uint32_t cta, uint32_t count,
-                       const struct vclock *c)
+/* The clock of the owner's release with the node's operands, without a reference of its own; NULL: another thread owns it, or it has no byte for the
+ * release. */
+static struct vclock *release_from(struct vclock_store *t, struct node *of,
+                                   const struct vclock_release *now)
 {
-    if (c->count && (c->u.lazy.cta != cta || c->count > count)) return false;
-    for (uint32_t i = 0; i < c->count; i++)
-        if (now[i].part != c->u.lazy.entry[i].part || now[i].epoch < c->u.lazy.entry[i].epoch)
-            return false;
-    return true;
+    if (!of->u.lazy.releases) {
+        of->u.lazy.cta = now->cta;
+        of->u.lazy.thread = (uint16_t)now->thread;
+        of->u.lazy.epoch = now->epoch;
+        of->u.lazy.warp_epoch = now->warp_epoch;
+        of->u.lazy.cta_epoch = now->cta_epoch;
+    }
+    const uint32_t before = now->epoch - of->u.lazy.epoch;
+    if (of->u.lazy.cta != now->cta || of->u.lazy.thread != now->thread ||
+        of->u.lazy.warp_epoch != now->warp_epoch || of->u.lazy.cta_epoch != now->cta_epoch ||
+        before >= RELEASES_MOST)
+        return NULL;
+    if (before >= of->u.lazy.releases) of->u.lazy.releases = (uint8_t)(before + 1);
+    of->u.lazy.last = ++t->joins;
+    return clock_of(of, before + 1);
 }
 
-struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint32_t cta,
-                             const struct vclock_entry *list, uint32_t count)
+/* Whether the thread's release includes all that the clock says beyond its operands. */
+static bool supersedes(const struct vclock_release *now, const struct vclock *c)
 {
-    const bool large = known && (known->kind != LIST || known->count >= LARGE);
-    if (large && count <= EXTENSION_MOST) {
-        /* A clock that adds nothing is passed over, so that it can be freed: what thousands of holders of a lock release
-         * then takes one clock for each. */
-        struct vclock *const *of = known->u.lazy.operand;
-        const bool passes = known->kind == LAZY_JOIN && known->u.lazy.serial > t->horizon &&
-                            supersedes(list, cta, count, known);
-        struct vclock *c = lazy_join(t, passes ? of[0] : known, passes ? of[1] : NULL);
-        c->count = (uint16_t)count;
-        c->u.lazy.cta = cta;
-        memcpy(c->u.lazy.entry, list, count * sizeof *list);
+    const struct node *of = node_of(c);
+    if (!releases_of(c)) return true;
+    return of->u.lazy.cta == now->cta && of->u.lazy.thread == now->thread &&
+           of->u.lazy.epoch + releases_of(c) <= now->epoch + 1 &&
+           of->u.lazy.warp_epoch <= now->warp_epoch && of->u.lazy.cta_epoch <= now->cta_epoch;
+}
+
+/* As a clock of its own. */
+static struct vclock *list_of_release(struct vclock_store *t, const struct vclock_release *now)
+{
+    struct vclock_entry list[3] = {{now->thread, now->epoch}};
+    uint32_t n = 1;
+    if (now->warp_epoch > now->cta_epoch)
+        list[n++] = (struct vclock_entry){PART_WARP + now->thread / 32, now->warp_epoch};
+    if (now->cta_epoch) list[n++] = (struct vclock_entry){PART_CTA, now->cta_epoch};
+    return vclock_of_cta(t, now->cta, list, n);
+}
+
+struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known,
+                             const struct vclock_release *now)
+{
+    struct node *of = node_of(known);
+    if (!of || (of->kind == LIST && of->count < LARGE)) {
+        struct vclock *c = list_of_release(t, now);
+        vclock_join(t, &c, known);
         return c;
     }
-    struct vclock *c = vclock_of_cta(t, cta, list, count);
-    vclock_join(t, &c, known);
-    return c;
+    /* A clock that adds nothing is passed over, so that it can be freed: what thousands of holders of a lock release
+     * then takes one node for each. */
+    const bool passes = of->kind == LAZY_JOIN && supersedes(now, known);
+    struct vclock *c = passes ? release_from(t, of, now) : NULL;
+    if (c) return vclock_ref(c);
+    const bool skips = passes && of->u.lazy.first > t->horizon;
+    return release_from(
+        t,
+        lazy_join(t, skips ? of->u.lazy.operand[0] : known, skips ? of->u.lazy.operand[1] : NULL),
+        now);
 }
 
 static bool covers_nearby(const struct vclock_store *t, const struct vclock *c, uint32_t cta,
                           uint32_t part, uint32_t warp, uint32_t epoch, uint64_t since);
 
 /* Whether a quick search shows that a includes the release that made b, and so all of b: a thread
- * releases all that it knows, each time in another epoch. */
-static bool has_extension(struct vclock_store *t, struct vclock *a, const struct vclock *b)
+ * releases all that it knows, each time in another epoch. What is older than b's node is not searched: condensed, it may
+ * seem to include releases that are later than itself, which queries then do not find. */
+static bool has_release(struct vclock_store *t, struct vclock *a, const struct vclock *b)
 {
-    return b->kind == LAZY_JOIN && b->count &&
-           covers_nearby(t, a, b->u.lazy.cta, b->u.lazy.entry->part, b->u.lazy.entry->part / 32,
-                         b->u.lazy.entry->epoch, b->u.lazy.serial - 1);
+    const struct node *of = node_of(b);
+    return of->kind == LAZY_JOIN && releases_of(b) &&
+           covers_nearby(t, a, of->u.lazy.cta, of->u.lazy.thread, of->u.lazy.thread / 32,
+                         of->u.lazy.epoch + releases_of(b) - 1, of->u.lazy.last - 1);
 }
 
 static struct vclock *join_lazily(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
-    if (is_part_of(a, b) || has_extension(t, a, b)) return vclock_ref(a);
-    if (is_part_of(b, a) || has_extension(t, b, a)) return vclock_ref(b);
-    return lazy_join(t, a, b);
+    if (is_part_of(a, b) || has_release(t, a, b)) return vclock_ref(a);
+    if (is_part_of(b, a) || has_release(t, b, a)) return vclock_ref(b);
+    return clock_of(lazy_join(t, a, b), 0);
 }
 
 bool vclock_clearly_includes(struct vclock_store *t, struct vclock *a, const struct vclock *b)
 {
-    return a == b || !b || (a && (is_part_of(a, b) || has_extension(t, a, b)));
+    return a == b || !b || (a && (is_part_of(a, b) || has_release(t, a, b)));
 }
 
 static struct vclock *join_vclocks(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
+    struct node *x = node_of(a), *y = node_of(b);
     if (a == b || !b) return vclock_ref(a);
     if (!a) return vclock_ref(b);
-    if (a->kind == LAZY_JOIN || b->kind == LAZY_JOIN) return join_lazily(t, a, b);
-    struct vclock *c = a->kind == LIST && b->kind == LIST ? join_lists(t, a, b) : NULL;
-    if (c) return c;
-    if (a->u.node.weight >= LARGE && b->u.node.weight >= LARGE) return join_lazily(t, a, b);
-    if (a->kind == TREE && b->kind == TREE) return join_trees(t, a, b, t->depth);
-    struct vclock *tree = tree_of(t, a->kind == LIST ? a : b);
-    vclock_join(t, &tree, a->kind == LIST ? b : a);
+    if (x->kind == LAZY_JOIN || y->kind == LAZY_JOIN) return join_lazily(t, a, b);
+    struct node *c = x->kind == LIST && y->kind == LIST ? join_lists(t, x, y) : NULL;
+    if (c) return clock_of(c, 0);
+    if (x->u.node.weight >= LARGE && y->u.node.weight >= LARGE) return join_lazily(t, a, b);
+    if (x->kind == TREE && y->kind == TREE) return clock_of(join_trees(t, x, y, t->depth), 0);
+    struct vclock *tree = clock_of(tree_of(t, x->kind == LIST ? x : y), 0);
+    vclock_join(t, &tree, x->kind == LIST ? b : a);
     return tree;
 }
 
@@ -589,7 +670,7 @@ void vclock_join(struct vclock_store *t, struct vclock **a, struct vclock *b)
     *a = c;
 }
 
-static bool leaf_covers(const struct vclock *c, uint32_t part, uint32_t epoch)
+static bool leaf_covers(const struct node *c, uint32_t part, uint32_t epoch)
 {
     uint32_t low = 0, high = c->count;
     while (low < high) {
@@ -601,7 +682,7 @@ static bool leaf_covers(const struct vclock *c, uint32_t part, uint32_t epoch)
            c->u.node.of.entry[low].epoch >= epoch;
 }
 
-static bool tree_covers(const struct vclock_store *t, const struct vclock *c, uint32_t cta,
+static bool tree_covers(const struct vclock_store *t, const struct node *c, uint32_t cta,
                         uint32_t part, uint32_t warp, uint32_t epoch)
 {
     for (unsigned level = t->depth; c && level-- > 0;)
@@ -612,7 +693,7 @@ static bool tree_covers(const struct vclock_store *t, const struct vclock *c, ui
            (leaf_covers(c, PART_CTA, epoch) || leaf_covers(c, PART_WARP + warp, epoch));
 }
 
-static bool covers_now(const struct vclock_store *t, const struct vclock *c, uint32_t cta,
+static bool covers_now(const struct vclock_store *t, const struct node *c, uint32_t cta,
                        uint32_t part, uint32_t warp, uint32_t epoch)
 {
     return c->kind == LIST ? list_covers(c, cta, part, warp, epoch)
@@ -625,17 +706,18 @@ static bool covers_nearby(const struct vclock_store *t, const struct vclock *c, 
                           uint32_t part, uint32_t warp, uint32_t epoch, uint64_t since)
 {
     for (int step = 0; c && step < NEAR; step++) {
-        if (c->kind != LAZY_JOIN) return covers_now(t, c, cta, part, warp, epoch);
-        if (c->u.lazy.serial <= since) return false;
-        if (extension_covers(c, cta, part, warp, epoch)) return true;
-        if (step && c->count) return false;
-        const struct vclock *last = c->u.lazy.operand[1];
+        const struct node *n = node_of(c), *last;
+        if (n->kind != LAZY_JOIN) return covers_now(t, n, cta, part, warp, epoch);
+        if (n->u.lazy.last <= since) return false;
+        if (release_covers(n, releases_of(c), cta, part, warp, epoch)) return true;
+        if (n->u.lazy.first <= since || (step && releases_of(c))) return false;
+        last = node_of(n->u.lazy.operand[1]);
         if (last && last->kind != LAZY_JOIN) {
             if (covers_now(t, last, cta, part, warp, epoch)) return true;
-        } else if (last && last->u.lazy.serial > since &&
-                   extension_covers(last, cta, part, warp, epoch))
+        } else if (last && last->u.lazy.last > since &&
+                   release_covers(last, releases_of(n->u.lazy.operand[1]), cta, part, warp, epoch))
             return true;
-        c = c->u.lazy.operand[0];
+        c = n->u.lazy.operand[0];
     }
     return false;
 }
@@ -646,7 +728,7 @@ static void forget_visits(struct vclock_store *t)
     t->queries = 1;
     for (struct vclock_block *b = t->blocks[0]; b; b = b->next)
         for (size_t i = 0; i < b->used; i++) {
-            struct vclock *c = clock_in(b, 0, i);
+            struct node *c = node_in(b, 0, i);
             if (c->kind == LAZY_JOIN) c->u.lazy.visited = 0;
         }
 }
@@ -655,24 +737,26 @@ static void forget_visits(struct vclock_store *t)
 static bool covers_within(struct vclock_store *t, struct vclock *c, uint32_t cta, uint32_t part,
                           uint32_t warp, uint32_t epoch, uint64_t since, uint64_t most)
 {
-    if (c->kind != LAZY_JOIN) return covers_now(t, c, cta, part, warp, epoch);
     uint32_t n = 0;
     if (!++t->queries) forget_visits(t);
     push(t, &n, c);
     for (uint32_t i = 0; i < n; i++) {
-        c = t->worklist[i];
-        if (c->kind != LAZY_JOIN) {
-            if (covers_now(t, c, cta, part, warp, epoch)) return true;
-        } else if (c->u.lazy.serial > since && c->u.lazy.visited != t->queries) {
-            if (!most--) {
-                t->cut = true;
-                return false;
-            }
-            c->u.lazy.visited = t->queries;
-            if (c->count && extension_covers(c, cta, part, warp, epoch)) return true;
-            push(t, &n, c->u.lazy.operand[0]);
-            if (c->u.lazy.operand[1]) push(t, &n, c->u.lazy.operand[1]);
+        struct node *of = node_of(t->worklist[i]);
+        if (of->kind != LAZY_JOIN) {
+            if (covers_now(t, of, cta, part, warp, epoch)) return true;
+            continue;
         }
+        if (of->u.lazy.last <= since) continue;
+        if (release_covers(of, releases_of(t->worklist[i]), cta, part, warp, epoch)) return true;
+        if (of->u.lazy.visited == t->queries) continue;
+        if (!most--) {
+            t->cut = true;
+            return false;
+        }
+        of->u.lazy.visited = t->queries;
+        if (of->u.lazy.first <= since) continue; /* its operands are older */
+        push(t, &n, of->u.lazy.operand[0]);
+        if (of->u.lazy.operand[1]) push(t, &n, of->u.lazy.operand[1]);
     }
     return false;
 }
@@ -686,8 +770,9 @@ bool vclock_covers(struct vclock_store *t, struct vclock *c, uint32_t cta, uint3
         t->cut = true;
         return false;
     }
-    return c->kind == LAZY_JOIN && covers_within(t, c, cta, part, warp, epoch, since,
-                                                 t->effort == VCLOCK_SOME ? SOME : UINT64_MAX);
+    return node_of(c)->kind == LAZY_JOIN &&
+           covers_within(t, c, cta, part, warp, epoch, since,
+                         t->effort == VCLOCK_SOME ? SOME : UINT64_MAX);
 }
 
 /* ---- condensing
@@ -710,7 +795,7 @@ static void gather(struct gathered *g, uint32_t cta, const struct vclock_entry *
         g->list[g->count++] = (struct cta_entry){cta, list[i].part, list[i].epoch};
 }
 
-static void gather_tree(struct gathered *g, const struct vclock *c, unsigned depth, uint32_t cta)
+static void gather_tree(struct gathered *g, const struct node *c, unsigned depth, uint32_t cta)
 {
     if (!c) return;
     if (!depth) gather(g, cta, c->u.node.of.entry, c->count);
@@ -720,20 +805,20 @@ static void gather_tree(struct gathered *g, const struct vclock *c, unsigned dep
 
 /* Calls `visit` for all lazy joins that are not later than `horizon`. */
 static void each_lazy(struct vclock_store *t, uint64_t horizon,
-                      void (*visit)(struct vclock_store *t, struct vclock *c, void *to), void *to)
+                      void (*visit)(struct vclock_store *t, struct node *c, void *to), void *to)
 {
     for (struct vclock_block *b = t->blocks[0]; b; b = b->next)
         for (size_t i = 0; i < b->used; i++) {
-            struct vclock *c = clock_in(b, 0, i);
-            if (c->kind == LAZY_JOIN && c->u.lazy.serial <= horizon) visit(t, c, to);
+            struct node *c = node_in(b, 0, i);
+            if (c->kind == LAZY_JOIN && c->u.lazy.first <= horizon) visit(t, c, to);
         }
 }
 
 enum { SPANS = 4096 }; /* of serial numbers, for the search of the horizon */
 
-static void count_serial(struct vclock_store *t, struct vclock *c, void *counts)
+static void count_serial(struct vclock_store *t, struct node *c, void *counts)
 {
-    ((uint32_t *)counts)[c->u.lazy.serial * SPANS / (t->joins + 1)]++;
+    ((uint32_t *)counts)[c->u.lazy.first * SPANS / (t->joins + 1)]++;
 }
 
 /* The serial number that about half of the lazy joins do not exceed. */
@@ -749,23 +834,29 @@ static uint64_t middle_serial(struct vclock_store *t)
 
 struct summary {
     struct gathered entries;
-    struct vclock *trees; /* the operands that are trees, joined */
-    struct vclock *all;   /* the result */
+    struct node *trees; /* the operands that are trees, joined */
+    struct node *all;   /* the result */
 };
 
-static void gather_lazy(struct vclock_store *t, struct vclock *c, void *to)
+static void gather_lazy(struct vclock_store *t, struct node *c, void *to)
 {
     struct summary *s = to;
-    gather(&s->entries, c->u.lazy.cta, c->u.lazy.entry, c->count);
+    if (c->u.lazy.releases) {
+        const struct vclock_entry list[3] = {
+            {c->u.lazy.thread, c->u.lazy.epoch + c->u.lazy.releases - 1},
+            {PART_WARP + c->u.lazy.thread / 32, c->u.lazy.warp_epoch},
+            {PART_CTA, c->u.lazy.cta_epoch}};
+        gather(&s->entries, c->u.lazy.cta, list, 3);
+    }
     for (int i = 0; i < 2; i++) {
-        const struct vclock *o = c->u.lazy.operand[i];
+        struct node *o = node_of(c->u.lazy.operand[i]);
         for (uint32_t k = 0; o && o->kind == LIST && k < o->count; k++) {
             const struct cta_entry e = o->u.node.of.list[k];
             gather(&s->entries, e.cta, &(struct vclock_entry){e.part, e.epoch}, 1);
         }
         if (!o || o->kind != TREE) continue;
-        struct vclock *joined = join_trees(t, s->trees, c->u.lazy.operand[i], t->depth);
-        vclock_unref(t, s->trees);
+        struct node *joined = join_trees(t, s->trees, o, t->depth);
+        unref(t, s->trees);
         s->trees = joined;
     }
 }
@@ -815,32 +906,32 @@ static uint32_t reduce(const struct vclock_store *t, const struct cta_entry *lis
 }
 
 /* The tree of all that these entries say. */
-static struct vclock *tree_of_entries(struct vclock_store *t, const struct gathered *g)
+static struct node *tree_of_entries(struct vclock_store *t, const struct gathered *g)
 {
-    struct vclock *all = NULL;
+    struct node *all = NULL;
     struct vclock_entry *list = malloc((g->count + PART_CTA) * sizeof *list);
     if (!list) abort();
     for (size_t i = 0, k; i < g->count; i = k) {
         for (k = i; k < g->count && g->list[k].cta == g->list[i].cta; k++) {
         }
         const uint32_t n = reduce(t, &g->list[i], k - i, list);
-        struct vclock *leaf = new_leaf(t, n);
+        struct node *leaf = new_leaf(t, n);
         memcpy(leaf->u.node.of.entry, list, n * sizeof *list);
-        struct vclock *one = tree_of_leaf(t, g->list[i].cta, leaf),
-                      *joined = join_trees(t, all, one, t->depth);
-        vclock_unref(t, one);
-        vclock_unref(t, all);
+        struct node *one = tree_of_leaf(t, g->list[i].cta, leaf),
+                    *joined = join_trees(t, all, one, t->depth);
+        unref(t, one);
+        unref(t, all);
         all = joined;
     }
     free(list);
     return all; // NOLINT(clang-analyzer-unix.Malloc): join_trees() gave it a reference of its own
 }
 
-static void replace_operands(struct vclock_store *t, struct vclock *c, void *to)
+static void replace_operands(struct vclock_store *t, struct node *c, void *to)
 {
     const struct summary *s = to;
     struct vclock *a = c->u.lazy.operand[0], *b = c->u.lazy.operand[1];
-    c->u.lazy.operand[0] = vclock_ref(s->all);
+    c->u.lazy.operand[0] = clock_of(ref(s->all), 0);
     c->u.lazy.operand[1] = NULL;
     vclock_unref(t, a);
     vclock_unref(t, b);
@@ -859,6 +950,6 @@ void vclock_condense(struct vclock_store *t)
         if (horizon > t->horizon) t->horizon = horizon;
     }
     free(s.entries.list);
-    vclock_unref(t, s.trees);
-    vclock_unref(t, s.all);
+    unref(t, s.trees);
+    unref(t, s.all);
 }

@@ -15,7 +15,8 @@
  *     share subtrees is cheap;
  *   - a lazy join of two clocks, where a join of two large trees would be slow (many locks). A
  *     query on it is answered by queries on both operands. What a thread releases then is such a
- *     join, too, with a few entries of its own.
+ *     join, too, with a few entries of its own. What it releases until it acquires something again
+ *     is one join, with an epoch for each release.
  *
  *     vclock_join(t, &c, released);                       // c := c joined with released
  *     if (vclock_covers(t, c, cta, thread, warp, epoch, 0)) ...
@@ -46,10 +47,11 @@ enum vclock_effort {
     VCLOCK_NEARBY /* or the releases that were joined last */
 };
 struct vclock;
+struct node;                   /* of a clock */
 struct vclock_store {          /* the clocks of a launch */
     uint32_t ctas, threads;    /* of the grid; of a CTA */
     unsigned depth;            /* levels of inner nodes above the leaves */
-    struct vclock **table;     /* hash table of all trees, for interning */
+    struct node **table;       /* hash table of all trees, for interning */
     uint32_t count, cap;       /* of the table; cap: a power of two, or 0 */
     uint64_t joins;            /* lazy joins so far */
     uint32_t queries;          /* on lazy joins so far: marks the nodes that a query has visited */
@@ -59,7 +61,7 @@ struct vclock_store {          /* the clocks of a launch */
     struct vclock **worklist;
     uint32_t worklist_cap;
     uint64_t live, bytes;                      /* clocks that exist, and their size */
-    struct vclock *spare[VCLOCK_SIZES];        /* free lists, by size */
+    struct node *spare[VCLOCK_SIZES];          /* free lists, by size */
     struct vclock_block *blocks[VCLOCK_SIZES]; /* memory for clocks; the first one is in use */
     struct vclock_block *empty[VCLOCK_SIZES];  /* blocks without clocks */
 };
@@ -72,10 +74,16 @@ void vclock_store_end(struct vclock_store *t);
 /* A clock of parts of one CTA. `list`: at least one entry, each part once, ascending. */
 struct vclock *vclock_of_cta(struct vclock_store *t, uint32_t cta, const struct vclock_entry *list,
                              uint32_t count);
-/* The clock that a thread releases: these entries, the first of which is the thread's own, joined
- * with `known` (may be NULL). No two such clocks have the same epoch of one thread. */
-struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known, uint32_t cta,
-                             const struct vclock_entry *list, uint32_t count);
+struct vclock_release {
+    uint32_t cta, thread; /* of the CTA, of it */
+    uint32_t epoch;       /* what the thread did up to it, */
+    uint32_t warp_epoch;  /* what all of its warp did (0: nothing), */
+    uint32_t cta_epoch;   /* and all of its CTA */
+};
+/* The clock that a thread releases, joined with `known` (may be NULL), all that it knows. No two clocks of one thread with
+ * the same epoch differ. */
+struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known,
+                             const struct vclock_release *now);
 /* *a := *a joined with b. The caller keeps its reference to b. */
 void vclock_join(struct vclock_store *t, struct vclock **a, struct vclock *b);
 /* Whether a quick search shows that a includes all of b. a, b: may be NULL. */

@@ -31,8 +31,9 @@ static void release(struct vclock_store *t, uint32_t thread, struct party *lock,
                     bool passes_on)
 {
     struct party published = threads[thread];
-    const struct vclock_entry own = {thread % EACH, epoch};
-    published.clock = vclock_extend(t, threads[thread].clock, thread / EACH, &own, 1);
+    const struct vclock_release own = {
+        .cta = thread / EACH, .thread = thread % EACH, .epoch = epoch};
+    published.clock = vclock_extend(t, threads[thread].clock, &own);
     if (published.plain.of[thread] < epoch) published.plain.of[thread] = epoch;
     if (!passes_on) {
         vclock_unref(t, lock->clock);
@@ -55,7 +56,7 @@ enum {
     TREE_BYTES = CTAS * (EACH * 8 + 64) + 3 * 256
 }; /* of leaves for all threads, and inner nodes */
 
-/* Threads acquire one or two locks and release them. With few threads clocks stay small. Of three
+/* Threads acquire none, one or two locks and release one or two. With few threads clocks stay small. Of three
  * queries two are quick. Returns how many of these were cut. `condensed` (or NULL): the clocks
  * are condensed all OFTEN steps, and the bytes are added that this frees; then threads may count as knowing more, but not
  * what nobody has released. */
@@ -72,7 +73,9 @@ static uint32_t play(uint64_t seed, uint32_t active, uint32_t lock_count, uint64
         struct party *const both[] = {&locks[rng_below(&r, lock_count)],
                                       &locks[rng_below(&r, lock_count)]};
         if (now[thread] >= TIMES) continue;
-        for (uint32_t i = 0; i <= step % 2; i++) acquire_from(&t, &threads[thread], both[i]);
+        const bool acquires = rng_below(&r, 3); /* otherwise it releases what it knew before */
+        for (uint32_t i = 0; acquires && i <= step % 2; i++)
+            acquire_from(&t, &threads[thread], both[i]);
         for (uint32_t i = 0; i < 8; i++) {
             const uint32_t of = rng_below(&r, active) * (THREADS / active);
             if (of == thread || now[of] == 1) continue;
