@@ -24,6 +24,8 @@ void mem_zero(struct mem *m, uint64_t address, uint64_t size);
 /* Copies bytes of one live block as mem_digest takes them. */
 void mem_digested_bytes(const struct mem *m, uint64_t address, uint8_t *to, size_t size);
 
+/* Whether a byte of global memory is marked as written. Only with mem_fills or mem_track. */
+bool mem_is_written(const struct mem *m, uint64_t address);
 /* Marks as written `size` bytes of each of 32 lanes whose bit is set in `lanes`. Addresses outside of global memory are left
  * aside. Several threads may do so at once. No effect without mem_fills, nor with EMU_CHECK_INIT, which marks by itself. */
 void mem_mark_lanes(struct mem *m, const uint64_t address[32], uint32_t lanes, uint32_t size);

@@ -10,14 +10,13 @@
  *
  * A block that the host shares has its place among the addresses like any other, but its bytes elsewhere:
  * in pages of its own, which the host sees at the device's address. */
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise, pread */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise */
 #include "emu/unwritten.h"
 
 #include "base/buf.h"
 #include "base/rng.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +29,6 @@ enum {
     DENSE = 2 << 20,          /* behind so many bytes the host may give 2 MiB at once */
     OPEN_STEP = 1 << 20,      /* pages are opened in steps of so many bytes */
     SMALL_RELEASE = 64 << 10, /* a block up to this size is cleared, a larger one given back */
-    CHUNK = 4096,             /* the digest's unit, by guest address */
     ADOPTED_ALIGN = 4096,     /* modulo this, an adopted block's address is the host's */
 };
 
@@ -691,144 +689,6 @@ uint64_t mem_used(const struct mem *m)
     return m->root ? m->root->used : 0;
 }
 
-/* ---- the digest --------------------------------------------------------------------------------
- * Bytes are taken as little-endian words of 8, in chunks that end where 4096 divides the address. The
- * words go round four lanes, those behind the last whole 32 bytes to the first lane. Each step can be
- * undone, so a chunk in which one word differs never has the same hash. A chunk of zeros adds nothing:
- * pages that nobody touched need not be read. */
-
-static uint64_t step(uint64_t h, uint64_t word)
-{
-    h = (h ^ word) * UINT64_C(0x9fb21c651e98df25);
-    return h ^ h >> 32;
-}
-
-static uint64_t word_at(const uint8_t *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v;
-}
-
-/* Hash of a chunk; 0: it is all zeros. */
-static uint64_t hash_chunk(const uint8_t *p, size_t size)
-{
-    uint64_t a = 1, b = 2, c = 3, d = 4, any = 0;
-    for (; size >= 32; size -= 32, p += 32) {
-        uint64_t w = word_at(p), x = word_at(p + 8), y = word_at(p + 16), z = word_at(p + 24);
-        any |= w | x | y | z;
-        a = step(a, w);
-        b = step(b, x);
-        c = step(c, y);
-        d = step(d, z);
-    }
-    uint8_t tail[32] = {0};
-    memcpy(tail, p, size);
-    for (size_t i = 0; i < size; i += 8) {
-        uint64_t w = word_at(tail + i);
-        any |= w;
-        a = step(a, w);
-    }
-    if (!any) return 0;
-    uint64_t h = step(step(step(a, b), c), d);
-    return h ? h : 1;
-}
-
-struct pages { /* which host pages hold something, asked for a window at a time */
-    int file;  /* /proc/self/pagemap; -1: not known, so all of them */
-    uint64_t page, window;
-    uint64_t entries[512];
-};
-
-static bool touched(struct pages *p, const uint8_t *at)
-{
-    uint64_t n = (uintptr_t)at / p->page, window = n / 512 + 1;
-    if (p->file < 0) return true;
-    if (window != p->window) {
-        p->window = window;
-        if (pread(p->file, p->entries, sizeof p->entries, (off_t)((window - 1) * 512 * 8)) !=
-            (ssize_t)sizeof p->entries) {
-            close(p->file);
-            p->file = -1;
-            return true;
-        }
-    }
-    return p->entries[n % 512] >> 62; /* present, or swapped out */
-}
-
-static bool is_written(const struct mem *m, uint64_t address)
-{
-    const uint64_t at = address - MEM_GLOBAL;
-    return m->written[at / 8] >> at % 8 & 1;
-}
-
-/* The bytes of a piece of a block, those that nothing wrote as zeros: `p` itself, or copied to `to`. */
-static const uint8_t *written_bytes(const struct mem *m, uint64_t address, const uint8_t *p,
-                                    size_t size, uint8_t *to)
-{
-    const uint64_t from = address - MEM_GLOBAL;
-    bool all = from % 8 == 0 && size % 8 == 0;
-    for (size_t i = 0; all && i < size / 8; i++) all = m->written[from / 8 + i] == 0xff;
-    if (all) return p;
-    for (size_t i = 0; i < size; i++) to[i] = is_written(m, address + i) ? p[i] : 0;
-    return to;
-}
-
-void mem_digested_bytes(const struct mem *m, uint64_t address, uint8_t *to, size_t size)
-{
-    const struct mem_block *b = mem_find(m, address, size);
-    const uint8_t *p = b ? b->host + (address - b->address) : NULL;
-    if (p && m->pattern && b->kind == MEM_OWN) p = written_bytes(m, address, p, size, to);
-    if (p && p != to) memcpy(to, p, size);
-}
-
-/* What is the host's may be a file's, whose pages are not all here. */
-static uint64_t digest_block(const struct mem *m, const struct mem_block *b, uint64_t h,
-                             struct pages *pages)
-{
-    uint8_t bytes[CHUNK];
-    h = step(step(h, b->address), b->size);
-    uint64_t end = b->kind == MEM_RESERVED ? b->address : b->address + b->size;
-    for (uint64_t at = b->address, next; at < end; at = next) {
-        next = (at | (CHUNK - 1)) + 1;
-        if (next > end) next = end;
-        const uint8_t *p = b->host + (at - b->address);
-        if (b->kind != MEM_ADOPTED && !touched(pages, p)) continue;
-        if (m->pattern && b->kind == MEM_OWN)
-            p = written_bytes(m, at, p, (size_t)(next - at), bytes);
-        uint64_t chunk = hash_chunk(p, (size_t)(next - at));
-        if (chunk) h = step(step(h, at), chunk);
-    }
-    return h;
-}
-
-static uint64_t digest_tree(const struct mem *m, const struct node *n, uint64_t h,
-                            struct pages *pages)
-{
-    if (!n) return h;
-    h = digest_tree(m, n->left, h, pages);
-    h = digest_block(m, &n->block, h, pages);
-    return digest_tree(m, n->right, h, pages);
-}
-
-uint64_t mem_digest(const struct mem *m)
-{
-    struct pages pages = {.page = (uint64_t)sysconf(_SC_PAGESIZE)};
-    /* A page of the host holds whole chunks, so the page of a chunk's first byte is all its pages. */
-    pages.file = pages.page % CHUNK ? -1 : open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    /* This page surely holds something; a host that denies it is not to be believed. */
-    if (pages.file >= 0 && !touched(&pages, (const uint8_t *)&pages)) {
-        close(pages.file);
-        pages.file = -1;
-    }
-    uint64_t h = digest_tree(m, m->root, UINT64_C(0x48656464), &pages);
-    if (pages.file >= 0) close(pages.file);
-    return mix(step(h, mem_count(m)));
-}
-
 /* ---- bytes that were written ------------------------------------------------------------------- */
 
 void mem_track(struct mem *m)
@@ -857,6 +717,12 @@ void mem_mark_written(struct mem *m, uint64_t address, uint64_t size)
     __atomic_fetch_or(p, head, __ATOMIC_RELAXED);
     memset(p + 1, 0xff, (size_t)(end - p - 1));
     if (tail) __atomic_fetch_or(end, tail, __ATOMIC_RELAXED);
+}
+
+bool mem_is_written(const struct mem *m, uint64_t address)
+{
+    const uint64_t at = address - MEM_GLOBAL;
+    return m->written[at / 8] >> at % 8 & 1;
 }
 
 /* All of it lies in the range of the addresses. */
@@ -916,7 +782,7 @@ void mem_copy_written(struct mem *m, uint64_t to, uint64_t from, uint64_t size)
         return;
     }
     memmove(m->written + (to - MEM_GLOBAL) / 8, m->written + (from - MEM_GLOBAL) / 8, done / 8);
-    for (; done < size; done++) set_written(m, to + done, is_written(m, from + done));
+    for (; done < size; done++) set_written(m, to + done, mem_is_written(m, from + done));
 }
 
 /* ---- memory that nothing wrote --------------------------------------------------------------------

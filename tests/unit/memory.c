@@ -351,7 +351,7 @@ Test(memory, digest_of_zeros_does_not_depend_on_who_touched_them)
     mem_free(other);
 }
 
-/* Written plainly after the comment in emu/device/memory.c. */
+/* Written plainly after the comment in emu/device/memory_digest.c. */
 static uint64_t plain_step(uint64_t h, uint64_t word)
 {
     h = (h ^ word) * 0x9fb21c651e98df25u;
