@@ -435,12 +435,14 @@ static struct end in_device(CUdeviceptr address)
     return (struct end){.device = allocation_device_address(address)};
 }
 
-/* Of the host: what it shares is better found among the device's, where its bounds are known. */
+/* Of the host: what it shares is better found among the device's, where its bounds are known. Without unified
+ * addresses both may have memory at this one: then it is the host's. */
 static struct end in_host(const void *pointer)
 {
     const uint64_t address = (uintptr_t)pointer;
     const struct allocation *a = allocation_find(address);
-    if (a) return (struct end){.device = address, .wrong = !a->host};
+    if (a && (driver.unified || a->host == pointer_of(a->address)))
+        return (struct end){.device = address, .wrong = !a->host};
     if (driver.unified && emu_in_range(driver.emu, address))
         return (struct end){.device = address, .wrong = true};
     return (struct end){.host = pointer_of(address)};
@@ -448,6 +450,7 @@ static struct end in_host(const void *pointer)
 
 static struct end either(CUdeviceptr address)
 {
+    if (allocation_find(address)) return in_device(address);
     const struct end e = in_host(pointer_of(address));
     return e.host ? e : in_device(address);
 }

@@ -114,8 +114,8 @@ uint64_t emu_alloc(struct emu *e, uint64_t size, const char *name);
 /* As emu_alloc, of memory that the host uses, too, at emu_bytes: at the same address if that is
  * free in the host, as it is after a successful emu_unify. Released as any other. */
 uint64_t emu_alloc_shared(struct emu *e, uint64_t size, const char *name);
-/* Reserves the device's addresses in the host, for one device of a process. false: some are in
- * use. */
+/* Reserves the device's addresses in the host, for one device of a process, before the first
+ * allocation: it may choose others (emu/memory.h). false: some are in use. */
 bool emu_unify(struct emu *e);
 bool emu_in_range(const struct emu *e, uint64_t address); /* of the device's addresses */
 /* Gives host memory a device address. The memory must stay there until the address is released. */

@@ -8,7 +8,9 @@
  *     0x0300_0000 .. 0x0fff_ffff   local memory of the accessing thread
  *     0x1000_0000 .. 0x100f_ffff   parameters of the kernel
  *     0x1010_0000 .. 0x1fff_ffff   code: a function's address is 0x1010_0000 + 16 * its number
- *     0x2000_0000 .. + memory      global memory: allocations and variables, .const ones included
+ *     0x2000_0000 .. + memory      global memory: allocations and variables, .const ones included;
+ *                                  from 0x8000_0000 on in a process whose heap is at low addresses
+ *                                  and needs the host's own (mem_unify)
  *
  * So a module with 32-bit addresses works as long as its memory ends below 4 GiB. A .shared address
  * (not generic) is an offset from 0x0100_0000; a .local address an offset from 0x0300_0000; .const
@@ -76,7 +78,8 @@ uint8_t *mem_base(const struct mem *m);
 bool mem_is_plain(const struct mem *m);
 /* Host address of a byte of a live block. */
 uint8_t *mem_bytes(const struct mem *m, uint64_t address);
-uint64_t mem_size(const struct mem *m); /* bytes of device memory */
+uint64_t mem_size(const struct mem *m);  /* bytes of device memory */
+uint64_t mem_first(const struct mem *m); /* the least address of memory */
 uint64_t
 mem_space(const struct mem *m); /* all addresses are less than this many bytes above MEM_GLOBAL */
 
@@ -85,8 +88,11 @@ mem_space(const struct mem *m); /* all addresses are less than this many bytes a
  * threads run CTAs. */
 uint64_t mem_alloc(struct mem *m, uint64_t size, uint64_t align, const char *name, bool constant,
                    bool variable);
-/* Reserves the host's own addresses from MEM_GLOBAL on for memory that it will share, so that no
- * other host pointer is a device address. false: something is mapped there already. */
+/* Reserves the host's own addresses of device memory for memory that it will share, so that no other
+ * host pointer is a device address. Before the first allocation it may move the memory to addresses
+ * from 0x80000000 on: where the host has something at those from MEM_GLOBAL on, and where its heap may
+ * grow into them, as that of a program which is not position-independent. false: the host has
+ * something there, too. */
 bool mem_unify(struct mem *m);
 /* As mem_alloc, of zeroed memory that the host may use, too, at mem_block.host: that is the address
  * itself unless the host has something else there. All of it counts as written. */

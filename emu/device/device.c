@@ -102,7 +102,7 @@ bool emu_unify(struct emu *e)
 
 bool emu_in_range(const struct emu *e, uint64_t address)
 {
-    return address >= MEM_GLOBAL && address - MEM_GLOBAL < mem_space(e->mem);
+    return address >= mem_first(e->mem) && address - MEM_GLOBAL < mem_space(e->mem);
 }
 
 void emu_observe_memory(struct emu *e, const struct emu_memory_observer *o)

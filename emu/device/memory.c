@@ -30,6 +30,7 @@ enum {
     OPEN_STEP = 1 << 20,      /* pages are opened in steps of so many bytes */
     SMALL_RELEASE = 64 << 10, /* a block up to this size is cleared, a larger one given back */
     ADOPTED_ALIGN = 4096,     /* modulo this, an adopted block's address is the host's */
+    ABOVE_HEAP = 0x60000000,  /* from MEM_GLOBAL: behind the heap of a program at fixed addresses */
 };
 
 struct node {
@@ -44,8 +45,10 @@ struct node {
 
 struct mem {
     uint8_t *base;
+    uint64_t first; /* offset from MEM_GLOBAL of the first address of memory, 0 or ABOVE_HEAP */
     uint64_t size;  /* bytes of device memory */
-    uint64_t space; /* bytes of addresses: what is behind `size` is for those that are reserved */
+    uint64_t
+        space; /* bytes of addresses: what is behind first + size is for those that are reserved */
     uint64_t reserved; /* bytes of the host range: more than size, the rest is never opened */
     uint64_t opened;   /* bytes of the host range that may be accessed */
     struct node *root;
@@ -59,7 +62,7 @@ struct mem {
     bool marks;                 /* with it mem_mark_lanes marks */
     bool apart;
     uint64_t high;    /* where the blocks that there ever were end */
-    bool unified;     /* the host's addresses from MEM_GLOBAL on are kept free */
+    bool unified;     /* the host's addresses from MEM_GLOBAL + first on are kept free */
     size_t elsewhere; /* live blocks that are not the device's own */
 };
 
@@ -159,18 +162,18 @@ static struct node *floor_of(struct node *n, uint64_t address)
 }
 
 /* Where the gap behind a block begins; NULL: the first gap. */
-static uint64_t gap_from(const struct node *before)
+static uint64_t gap_from(const struct mem *m, const struct node *before)
 {
-    return before ? align_up(end_of(before) + MEM_GAP, MEM_ALIGN) : MEM_GLOBAL;
+    return before ? align_up(end_of(before) + MEM_GAP, MEM_ALIGN) : mem_first(m);
 }
 
 /* Sets the gap of the first block of `n`, when `before` comes before it. */
-static void set_first_gap(struct node *n, const struct node *before)
+static void set_first_gap(const struct mem *m, struct node *n, const struct node *before)
 {
     if (n->left) {
-        set_first_gap(n->left, before);
+        set_first_gap(m, n->left, before);
     } else {
-        uint64_t from = gap_from(before) + MEM_GAP;
+        uint64_t from = gap_from(m, before) + MEM_GAP;
         n->gap = n->block.address > from ? n->block.address - from : 0;
     }
     pull(n);
@@ -239,14 +242,50 @@ static uint64_t span(const struct mem *m)
     return align_up(m->space + MEM_GAP, OPEN_STEP) + OPEN_STEP;
 }
 
+/* The host's range for addresses from `first` on. */
+static void reserve_from(struct mem *m, uint64_t first)
+{
+    m->first = first;
+    m->space = first + space_of(m->size);
+    m->reserved = align_up(first + m->size + MEM_GAP, OPEN_STEP) + OPEN_STEP;
+    m->base = reserve(m->reserved, PROT_NONE);
+    m->opened = first;
+    /* A hint: random accesses of large arrays would miss the host's TLB. Small programs keep small pages. */
+    const uint64_t dense = first + DENSE;
+    if (m->reserved > dense) (void)madvise(m->base + dense, m->reserved - dense, MADV_HUGEPAGE);
+}
+
+static bool keep_free(struct mem *m)
+{
+    const uint64_t size = span(m) - m->first;
+    void *there = address_as_pointer(mem_first(m));
+    void *p = mmap(there, size, PROT_NONE, QUIET | MAP_FIXED_NOREPLACE, -1, 0);
+    m->unified = p == there;
+    if (p != MAP_FAILED && !m->unified) munmap(p, size);
+    return m->unified;
+}
+
+/* Whether the host's heap may grow into the device's addresses: in a process that is not position-independent it
+ * begins anywhere in the first gigabyte behind the program, which is at 0x400000. */
+static bool has_low_heap(void)
+{
+    return (uintptr_t)sbrk(0) < MEM_GLOBAL + ABOVE_HEAP;
+}
+
+/* Memory begins behind such a heap even where the heap has not come so far: its addresses are the same in each run. */
 bool mem_unify(struct mem *m)
 {
-    void *there = address_as_pointer(MEM_GLOBAL);
     if (m->unified) return true;
-    void *p = mmap(there, span(m), PROT_NONE, QUIET | MAP_FIXED_NOREPLACE, -1, 0);
-    m->unified = p == there;
-    if (p != MAP_FAILED && !m->unified) munmap(p, span(m));
-    return m->unified;
+    const bool may_move = !m->serial;
+    if (!(may_move && has_low_heap()) && keep_free(m)) return true;
+    if (!may_move) return false;
+    munmap(m->base, m->reserved);
+    const bool tracked = m->written;
+    if (tracked) munmap(m->written, span(m) / 8);
+    m->written = NULL;
+    reserve_from(m, ABOVE_HEAP);
+    if (tracked) mem_track(m);
+    return keep_free(m);
 }
 
 static void free_texts(const struct mem_block *b)
@@ -275,11 +314,7 @@ struct mem *mem_new(uint64_t bytes)
     if (!m) give_up("describe device memory", sizeof *m);
     if (bytes > UINT64_C(1) << 46) give_up("reserve device memory", bytes);
     m->size = bytes;
-    m->space = space_of(bytes);
-    m->reserved = align_up(bytes + MEM_GAP, OPEN_STEP) + OPEN_STEP;
-    m->base = reserve(m->reserved, PROT_NONE);
-    /* A hint: random accesses of large arrays would miss the host's TLB. Small programs keep small pages. */
-    if (m->reserved > DENSE) (void)madvise(m->base + DENSE, m->reserved - DENSE, MADV_HUGEPAGE);
+    reserve_from(m, 0);
     return m;
 }
 
@@ -290,7 +325,7 @@ void mem_free(struct mem *m)
     if (m->written) munmap(m->written, span(m) / 8);
     free(m->pattern);
     free_tree(m, m->root);
-    if (m->unified) munmap(address_as_pointer(MEM_GLOBAL), span(m));
+    if (m->unified) munmap(address_as_pointer(mem_first(m)), span(m) - m->first);
     for (size_t i = 0; i < m->released_count && i < RELEASED_KEPT; i++) free_texts(&m->released[i]);
     free(m->released);
     free(m);
@@ -299,6 +334,11 @@ void mem_free(struct mem *m)
 uint64_t mem_size(const struct mem *m)
 {
     return m->size;
+}
+
+uint64_t mem_first(const struct mem *m)
+{
+    return MEM_GLOBAL + m->first;
 }
 
 uint64_t mem_space(const struct mem *m)
@@ -361,15 +401,27 @@ static char *copy_of(const char *text)
     return copy;
 }
 
+/* Where the addresses of memory end; behind it are those that are reserved. */
+static uint64_t end_of_memory(const struct mem *m)
+{
+    return mem_first(m) + m->size;
+}
+
+/* Whether `size` bytes from an address behind mem_first are addresses of memory. */
+static bool fits(const struct mem *m, uint64_t address, uint64_t size)
+{
+    return address <= end_of_memory(m) && size <= end_of_memory(m) - address;
+}
+
 /* Where a block may begin: behind all that ever were, if they are kept apart, or in the first gap. */
 static uint64_t place_for(const struct mem *m, uint64_t size, uint64_t align)
 {
     if (m->apart && m->high) {
         uint64_t at = align_up(align_up(m->high + MEM_GAP, MEM_ALIGN), align);
-        if (at - MEM_GLOBAL <= m->size && size <= m->size - (at - MEM_GLOBAL)) return at;
+        if (fits(m, at, size)) return at;
     }
     const struct node *next = first_gap(m->root, size + align - MEM_ALIGN);
-    uint64_t from = next ? next->block.address - MEM_GAP - next->gap : gap_from(last(m->root));
+    uint64_t from = next ? next->block.address - MEM_GAP - next->gap : gap_from(m, last(m->root));
     return align_up(from, align);
 }
 
@@ -396,13 +448,13 @@ static void insert(struct mem *m, struct mem_block block)
     n->block.by = block.by ? copy_of(block.by) : NULL;
     n->block.serial = ++m->serial;
     n->block.live = true;
-    if (address + block.size > m->high && address < MEM_GLOBAL + m->size)
+    if (address + block.size > m->high && address < end_of_memory(m))
         m->high = address + block.size;
     n->priority = mix(n->block.serial);
     struct node *low, *high;
     split(m->root, address, &low, &high);
-    set_first_gap(n, last(low));
-    if (high) set_first_gap(high, n);
+    set_first_gap(m, n, last(low));
+    if (high) set_first_gap(m, high, n);
     m->root = merge(merge(low, n), high);
     if (block.kind == MEM_SHARED_BLOCK || block.kind == MEM_ADOPTED) {
         m->elsewhere++;
@@ -417,7 +469,7 @@ static struct node *take_out(struct mem *m, uint64_t address)
     split(m->root, address, &low, &high);
     split(high, address + 1, &n, &high);
     assert(n);
-    if (high) set_first_gap(high, last(low));
+    if (high) set_first_gap(m, high, last(low));
     m->root = merge(low, high);
     if (n->block.kind == MEM_SHARED_BLOCK || n->block.kind == MEM_ADOPTED) m->elsewhere--;
     return n;
@@ -440,9 +492,9 @@ static uint64_t add_block(struct mem *m, uint64_t align, struct mem_block block)
     if (align < MEM_ALIGN) align = MEM_ALIGN;
     assert((align & (align - 1)) == 0);
     if (block.size == 0 || size < skew || size > m->size || align > UINT64_C(1) << 47) return 0;
-    uint64_t address = place_for(m, size, align), offset = address - MEM_GLOBAL;
-    if (offset > m->size || size > m->size - offset) return 0;
-    if (!open_to(m, offset + size)) return 0;
+    const uint64_t address = place_for(m, size, align);
+    if (!fits(m, address, size)) return 0;
+    if (!open_to(m, address - MEM_GLOBAL + size)) return 0;
     block.host = bytes_for(m, &block, address);
     if (!block.host) return 0;
     block.address = address + skew;
@@ -529,7 +581,7 @@ uint64_t mem_reserve(struct mem *m, uint64_t size, uint64_t align, uint64_t at, 
     /* behind all that is memory, so that this has room as ever */
     if (align < MEM_ALIGN) align = MEM_ALIGN;
     if (!size || align & (align - 1) || size > m->space || align > m->space) return 0;
-    b.address = align_up(MEM_GLOBAL + m->size + MEM_GAP, align);
+    b.address = align_up(end_of_memory(m) + MEM_GAP, align);
     while (b.address - MEM_GLOBAL <= m->space && size <= m->space - (b.address - MEM_GLOBAL)) {
         const struct node *n = floor_of(m->root, b.address + size + MEM_GAP - 1);
         if (!n || end_of(n) + MEM_GAP <= b.address) {

@@ -167,6 +167,51 @@ Test(program, linked_with_the_static_runtime_runs, .init = program_start_runs, .
     cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
 }
 
+/* With 'h' something of the host is where memory of devices begins, with 'b' at the other place for it, too; the copies
+ * are between memory of the device and a buffer of the host that is there, or on its heap. Prints the device's address. */
+static const char low_buffers[] =
+    "#include <sys/mman.h>\n"
+    "int main(int argc, char **argv)\n{\n"
+    "    const char how = argv[1][0];\n"
+    "    char *p = malloc(64), *pinned;\n"
+    "    CUcontext c; CUdeviceptr d; int wrong = 0;\n"
+    "    if (how != 'p') p = mmap((void *)0x30000000, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);\n"
+    "    if (how == 'b') mmap((void *)0x90000000, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);\n"
+    "    wrong += p == MAP_FAILED || cuInit(0) || cuCtxCreate(&c, NULL, 0, 0) || cuMemAlloc(&d, 1 << 30);\n"
+    "    strcpy(p, \"copied\");\n"
+    "    wrong += cuMemcpyHtoD(d + 16, p, 7) || cuMemcpyDtoD(d + 32, d + 16, 7);\n"
+    "    memset(p, 0, 7);\n"
+    "    wrong += cuMemcpyDtoH(p, d + 32, 7) || strcmp(p, \"copied\");\n"
+    "    wrong += cuMemHostAlloc((void **)&pinned, 64, 0) || cuMemcpyDtoH(pinned, d + 16, 7) || strcmp(pinned, \"copied\");\n"
+    "    if (how == 'b') goto end;\n"
+    "    memset(p, 0, 7);\n"
+    "    wrong += cuMemcpy((CUdeviceptr)(size_t)p, d + 32, 7) || strcmp(p, \"copied\");\n"
+    "    wrong += cuMemcpyHtoD(d, (void *)(size_t)(d + 16), 7) != CUDA_ERROR_INVALID_VALUE;\n"
+    "end:\n"
+    "    printf(\"0x%llx wrong %d\\n\", (unsigned long long)d, wrong);\n"
+    "    return wrong;\n}\n";
+
+/* The heap of a program that is not position-independent begins anywhere below 0x41000000 + its size. */
+Test(program, memory_of_the_host_at_low_addresses_is_not_the_devices, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("pie", low_buffers);
+    cr_assert_eq(sh("cc -I'%s' -fPIE -pie -o pie pie.c '%s/libcuda.so.1' && "
+                    "cc -I'%s' -fno-pie -no-pie -o fixed pie.c '%s/libcuda.so.1'",
+                    here, libraries, here, libraries),
+                 0, "%s", said.data);
+    for (int i = 0; i < 8; i++) {
+        cr_expect_eq(sh("'%s' run --quiet ./fixed p", heddle), 0, "%s", said.data);
+        cr_expect_str_eq(said.data, "0x80000000 wrong 0\n");
+    }
+    cr_expect_eq(sh("'%s' run --quiet ./pie p", heddle), 0, "%s", said.data);
+    cr_expect_str_eq(said.data, "0x20000000 wrong 0\n");
+    cr_expect_eq(sh("'%s' run --quiet ./pie h", heddle), 0, "%s", said.data);
+    cr_expect_str_eq(said.data, "0x80000000 wrong 0\n");
+    cr_expect_eq(sh("'%s' run --quiet ./pie b", heddle), 0, "%s", said.data);
+    cr_expect_str_eq(said.data, "0x80000000 wrong 0\n");
+}
+
 /* As cuBLAS and its like do, which hold it. NVRTC goes on without. */
 Test(program, a_library_with_the_runtime_of_NVIDIA_is_named, .init = program_start_runs,
      .fini = program_stop)

@@ -464,14 +464,22 @@ Test(memory, shared_blocks_are_at_their_own_addresses)
     cr_expect(mem_release(m, a) && !mem_release(m, a) && mem_near(m, a)->size == 5000);
     uint64_t again = mem_alloc_shared(m, 1 * MIB, "c", false), c = take(m, 60000);
     cr_expect(c == 0x20000400 && again == 0x20030000 && *pointer(again) == 0);
-    struct mem *other = mem_new(16 * MIB); /* the addresses are taken: it works, elsewhere */
+    /* Addresses that are taken: memory is behind them, and if that is taken as well, it works, elsewhere. */
+    struct mem *second = mem_new(16 * MIB), *other = mem_new(16 * MIB);
+    cr_assert(mem_unify(second));
+    const uint64_t moved = take(second, 9), shared = mem_alloc_shared(second, 4, "s", false);
+    cr_expect(moved == 0x80000000 && shared == 0x80010000);
+    *at(second, moved) = *pointer(shared) = 5;
+    cr_expect(mem_find(second, shared, 4)->host == (uint8_t *)pointer(shared));
+    cr_expect(take(second, 15 * MIB) == 0x80010200 && !take(second, 1 * MIB));
     cr_expect(!mem_unify(other));
     uint64_t d = mem_alloc_shared(other, 4, "d", false);
-    cr_assert(d == 0x20000000);
+    cr_assert(d == 0x80000000);
     uint8_t *bytes = mem_find(other, d, 4)->host;
     cr_expect(bytes != (uint8_t *)pointer(d) && bytes != at(other, d));
     bytes[3] = 1;
     mem_free(m);
+    mem_free(second);
     cr_expect(mem_release(other, d) && mem_unify(other));
     mem_free(other);
 }
