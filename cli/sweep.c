@@ -140,7 +140,10 @@ static bool take_option(struct request *q, int id, const char *value)
     case 's': return read_part(q, "--seeds", value, sweep_plan_seeds);
     case 'g': return read_part(q, "--gpu", value, sweep_plan_gpus);
     case 'm': return read_part(q, "--measure", value, read_measure);
-    case 'j': return option_number("sweep", "--jobs", value, MOST_JOBS, &q->jobs);
+    case 'j':
+        if (!option_number("sweep", "--jobs", value, MOST_JOBS, &q->jobs)) return false;
+        if (!q->jobs) usage_error("sweep", "--jobs wants at least one process");
+        return q->jobs;
     case 'n': return q->dry_run = true;
     case 'b': return q->probe = true;
     case 'C': return q->check = true;
@@ -439,7 +442,7 @@ const struct command command_sweep = {
     .option_count = sizeof options / sizeof *options,
     .exit_status =
         "The last of these that applies:\n"
-        "  0  all cells succeeded, and all results agree\n"
+        "  0  all cells that have run succeeded, and all results agree\n"
         "  3  cells failed\n  6  results of an order differ\n  7  there are data races\n"
         "  8  an order that guarantees one result gave several\n"
         "but before all these:\n"

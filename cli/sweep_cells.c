@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_CELLS = 100000000 };
+
 void sweep_cell_name(const struct sweep_plan *p, struct sweep_cell *c, const uint8_t *program)
 {
     struct sha256 s;
@@ -49,7 +51,11 @@ struct sweep_cell *sweep_cells(const struct sweep_plan *p, const char *program, 
     }
     for (size_t o = 0; o < p->order_count; o++)
         variants += sweep_order_has_seeds(p->orders[o]) ? p->seed_count : 1;
-    *count = p->target_count * p->gpu_count * variants;
+    *count = p->target_count * p->gpu_count * variants; /* below 2^53: sweep_plan.c limits each */
+    if (*count > MOST_CELLS) {
+        usage_error("sweep", "a sweep has at most %d cells, not %zu", MOST_CELLS, *count);
+        return NULL;
+    }
     struct sweep_cell *cells = calloc(*count + 1, sizeof *cells);
     if (!cells) abort();
     for (uint32_t t = 0; t < p->target_count; t++)

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "determinism/orders.h"
 #include "model/gpu_file.h"
+#include "session/settings.h"
 #include "suites/suite.h"
 
 #include <ctype.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 
 enum { MOST_VARIANTS = 4096, MOST_SEEDS = 1000000, MOST_TARGETS = 4096, MOST_PLACEHOLDERS = 8 };
+enum { MOST_NESTED = 32, MOST_EXPANDED = 4096 }; /* placeholders of a text, and its bytes */
 
 static const char *hex_of_file(struct arena *a, const char *path)
 {
@@ -165,12 +167,17 @@ static const char *replaced(struct sweep_plan *p, const char *text, const char *
     return arena_printf(p->arena, "%.*s%s%s", (int)(from - text), text, by, to);
 }
 
-/* Replaces the first placeholder by each of its values: {name} of `vary`, or {a,b,c}. */
+/* Replaces the first placeholder by each of its values: {name} of `vary`, or {a,b,c}. left: so many may follow. */
 static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
-                   const struct placeholders *all, struct piece where, taker *take)
+                   const struct placeholders *all, struct piece where, taker *take, unsigned left)
 {
     const char *from = strchr(text, '{'), *to = from ? strchr(from, '}') : NULL;
     if (!from || !to) return take(p, d, text, where);
+    if (!left || strlen(text) > MOST_EXPANDED) {
+        diag_error(d, where.at, where.length,
+                   "too many placeholders, or a value has the name of its own placeholder");
+        return false;
+    }
     const struct piece name = {from + 1, (uint32_t)(to - from - 1), where.at};
     for (size_t i = 0; all && i < all->count; i++) {
         const struct placeholder *x = &all->list[i];
@@ -178,7 +185,8 @@ static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
             continue;
         bool ok = true;
         for (size_t k = 0; ok && k < x->count; k++)
-            ok = expand(p, d, replaced(p, text, from, to + 1, x->values[k]), all, where, take);
+            ok = expand(p, d, replaced(p, text, from, to + 1, x->values[k]), all, where, take,
+                        left - 1);
         return ok;
     }
     if (!memchr(name.text, ',', name.length)) {
@@ -193,7 +201,8 @@ static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
     for (const char *at = from + 1; at <= to; at++) {
         const size_t n = strcspn(at, ",}");
         const char *value = arena_copy(p->arena, at, n);
-        if (!expand(p, d, replaced(p, text, from, to + 1, value), all, where, take)) return false;
+        if (!expand(p, d, replaced(p, text, from, to + 1, value), all, where, take, left - 1))
+            return false;
         at += n;
     }
     return true;
@@ -201,7 +210,8 @@ static bool expand(struct sweep_plan *p, struct diags *d, const char *text,
 
 bool sweep_plan_orders(struct sweep_plan *p, struct diags *d, struct piece text)
 {
-    return expand(p, d, arena_copy(p->arena, text.text, text.length), NULL, text, add_order);
+    return expand(p, d, arena_copy(p->arena, text.text, text.length), NULL, text, add_order,
+                  MOST_NESTED);
 }
 
 /* A workload without placeholders; errors stand where the text of the plan does. */
@@ -214,7 +224,8 @@ static bool add_workload(struct sweep_plan *p, struct diags *d, const char *text
 bool sweep_plan_target(struct sweep_plan *p, struct diags *d, struct piece text, bool programs)
 {
     if (run_target_kind(text) != TARGET_SUITE) return add_name(p, d, text, programs);
-    return expand(p, d, arena_copy(p->arena, text.text, text.length), NULL, text, add_workload);
+    return expand(p, d, arena_copy(p->arena, text.text, text.length), NULL, text, add_workload,
+                  MOST_NESTED);
 }
 
 /* ---- seeds and GPUs --------------------------------------------------------------------------- */
@@ -228,8 +239,10 @@ bool sweep_plan_seeds(struct sweep_plan *p, struct diags *d, struct piece text)
         used = 0;
         if (sscanf(t, "%llu%n", &first, &used) == 1) last = first;
     }
-    if (!isdigit((unsigned char)*t) || t[used] || last < first || last - first >= MOST_SEEDS) {
-        diag_error(d, text.at, text.length, "seeds are N or FIRST-LAST, at most %d, not '%s'",
+    if (!isdigit((unsigned char)*t) || t[used] || last < first || last - first >= MOST_SEEDS ||
+        last > INT64_MAX) { /* as SQLite has numbers */
+        diag_error(d, text.at, text.length,
+                   "seeds are N or FIRST-LAST, at most %d, none above 2^63 - 1, not '%s'",
                    MOST_SEEDS, t);
         return false;
     }
@@ -301,7 +314,7 @@ static bool read_orders(struct sweep_plan *p, struct diags *d, const struct yaml
 {
     for (const struct yaml *v = items(orders); v; v = orders->kind == YAML_LIST ? v->next : NULL)
         if (!expand(p, d, arena_copy(p->arena, v->text.text, v->text.length), all, v->text,
-                    add_order))
+                    add_order, MOST_NESTED))
             return false;
     return true;
 }
@@ -328,14 +341,25 @@ static bool read_measures(struct sweep_plan *p, struct diags *d, const struct ya
     return true;
 }
 
+/* A limit that each cell gets as an option of `heddle run`. */
+static bool is_setting(struct diags *d, const char *name, struct piece value)
+{
+    struct settings read = {0};
+    return setting_read(setting_find(name, strlen(name)), d, value, &read);
+}
+
 static bool read_limits(struct sweep_plan *p, struct diags *d, const struct yaml *map)
 {
     for (const struct yaml *v = map->first; v; v = v->next) {
         char *end = NULL;
         const char *text = arena_copy(p->arena, v->text.text, v->text.length);
-        if (piece_is(v->key, "memory")) p->memory = text;
-        else if (piece_is(v->key, "instructions")) p->instructions = text;
-        else if (piece_is(v->key, "timeout")) {
+        if (piece_is(v->key, "memory")) {
+            p->memory = text;
+            if (!is_setting(d, "memory", v->text)) return false;
+        } else if (piece_is(v->key, "instructions")) {
+            p->instructions = text;
+            if (!is_setting(d, "max-instructions", v->text)) return false;
+        } else if (piece_is(v->key, "timeout")) {
             p->timeout = strtod(text, &end);
             if (*end == 's') end++;
             if (p->timeout > 0 && !*end) continue;
@@ -359,7 +383,7 @@ static bool read_target(struct sweep_plan *p, struct diags *d, const struct yaml
     if (v->kind == YAML_MAP) return read_target_map(p, d, v, programs);
     if (run_target_kind(v->text) != TARGET_SUITE) return add_name(p, d, v->text, programs);
     return expand(p, d, arena_copy(p->arena, v->text.text, v->text.length), all, v->text,
-                  add_workload);
+                  add_workload, MOST_NESTED);
 }
 
 static bool read_targets(struct sweep_plan *p, struct diags *d, const struct yaml *list,
@@ -448,6 +472,9 @@ bool sweep_plan_read(struct sweep_plan *p, struct diags *d, bool programs)
             if (near.best) diag_note(d, v->key.at, v->key.length, "did you mean '%s'?", near.best);
         }
     }
+    for (int i = 0; i < KEYS; i++)
+        if (at[i] && at[i]->kind == YAML_LIST && !at[i]->count && i != INPUTS)
+            diag_error(d, at[i]->key.at, at[i]->key.length, "'%s' is empty", keys[i]);
     if (at[NAME]) p->name = arena_copy(p->arena, at[NAME]->text.text, at[NAME]->text.length);
     if (at[VARY] && !read_placeholders(p, d, at[VARY], &all)) return false;
     if (!at[TARGETS]) diag_error(d, 0, 0, "the plan has no targets");

@@ -71,10 +71,18 @@ static void put_csv(const char *text)
 /* As CSV, with a line of names above. */
 static int print_query(const char *command, sqlite3 *db, const char *sql)
 {
-    sqlite3_stmt *s = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK || !s) {
-        const int status = usage_error(command, "%s", s ? "no statement" : sqlite3_errmsg(db));
+    sqlite3_stmt *s = NULL, *next = NULL;
+    const char *rest = "";
+    const bool good = sqlite3_prepare_v2(db, sql, -1, &s, &rest) == SQLITE_OK;
+    const bool one = good && s && sqlite3_prepare_v2(db, rest, -1, &next, NULL) == SQLITE_OK &&
+                     !next;
+    if (!one) {
+        const int status = usage_error(command, "%s",
+                                       !good ? sqlite3_errmsg(db)
+                                       : !s  ? "there is no statement in this query"
+                                             : "a query is one statement");
         sqlite3_finalize(s);
+        sqlite3_finalize(next);
         return status;
     }
     const int columns = sqlite3_column_count(s);

@@ -311,6 +311,15 @@ Test(sweep, errors_stand_where_they_are, .timeout = 300)
         {"targets: [suite:saxpy]\ninputs: [plan.yaml, nowhere]\n",
          "plan.yaml:2:21: error: cannot read 'nowhere'"},
         {"targets: []\norders: [", "error"},
+        {"targets: []\n", "plan.yaml:1:1: error: 'targets' is empty"},
+        {"targets: [suite:saxpy]\ngpus: []\n", "plan.yaml:2:1: error: 'gpus' is empty"},
+        {"targets: [suite:saxpy]\nseeds: 18446744073709551615\n", "none above 2^63 - 1"},
+        {"targets: [suite:saxpy]\norders: ['gpudet:quantum={q}']\nvary: {q: ['{q}']}\n",
+         "a value has the name of its own placeholder"},
+        {"targets: [suite:saxpy]\norders: ['gpudet:quantum={q}']\nvary: {q: ['{q}{q}{q}']}\n",
+         "a value has the name of its own placeholder"},
+        {"targets: [suite:saxpy]\nlimits: {memory: 8X}\n", "memory wants bytes up to 16T"},
+        {"targets: [suite:saxpy]\nlimits: {instructions: -1}\n", "max-instructions wants a number"},
     };
     struct buf out = {0};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -323,6 +332,8 @@ Test(sweep, errors_stand_where_they_are, .timeout = 300)
     command_write("plan.yaml", "targets: [{program: /bin/true}]\n");
     cr_expect_eq(run("plan.yaml --no-programs --check", &out), 1);
     cr_expect(strstr(out.data, "--no-programs is given"), "%s", out.data);
+    cr_expect_eq(run("suite:saxpy --jobs 0", &out), 2);
+    cr_expect(strstr(out.data, "--jobs wants at least one process"), "%s", out.data);
     buf_free(&out);
 }
 
@@ -500,5 +511,36 @@ Test(sweep, a_full_disk_keeps_what_has_ended, .timeout = 300)
     cr_expect_str_eq(got, want);
     free(got);
     free(want);
+    buf_free(&out);
+}
+
+/* A million seeds, 20 GPUs and 90 orders of five targets. */
+Test(sweep, too_many_cells_are_refused, .timeout = 120)
+{
+    struct buf out = {0};
+    char words[900] =
+        "suite:saxpy suite:aes suite:bank suite:cloth suite:nbody --seeds 0-999999 --gpu "
+        "a100,b200,c2050,gtx1080,gtx480,gtx480_thesis,gtx680,gv100,h100,h200,k40,p100,"
+        "quadrofx5800,rtx2060,rtx2080ti,rtx3070,rtx4090,titanv,titanx,v100 --check "
+        "--order 'gpudet:quantum={1";
+    size_t n = strlen(words);
+    for (int i = 2; i <= 90; i++) n += (size_t)snprintf(words + n, sizeof words - n, ",%d", i);
+    snprintf(words + n, sizeof words - n, "}'");
+    cr_expect_eq(run(words, &out), 2, "%s", out.data);
+    cr_expect(strstr(out.data, "a sweep has at most 100000000 cells, not 9000000000"), "%s",
+              out.data);
+    buf_free(&out);
+}
+
+Test(sweep, a_query_is_one_statement, .timeout = 120)
+{
+    struct buf out = {0};
+    cr_assert_eq(run("suite:saxpy --output q.sweep --quiet", &out), 0, "%s", out.data);
+    cr_expect_eq(run("query q.sweep 'select seed from cells; '", &out), 0, "%s", out.data);
+    cr_expect_str_eq(out.data, "seed\n0\n");
+    cr_expect_eq(run("query q.sweep 'select seed from cells; select gpu from cells'", &out), 2);
+    cr_expect(strstr(out.data, "a query is one statement"), "%s", out.data);
+    cr_expect_eq(run("query q.sweep ''", &out), 2);
+    cr_expect(strstr(out.data, "there is no statement in this query"), "%s", out.data);
     buf_free(&out);
 }
