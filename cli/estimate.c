@@ -663,11 +663,15 @@ static void print_table(const struct estimates *e)
 /* Totals beside each other; the first is 1. */
 static void print_comparison(const struct estimates *e, size_t count)
 {
-    printf("%-12s %14s %12s %8s %8s\n", "gpu", "cycles", "us", "cycles", "time");
+    bool orders = false;
+    for (size_t i = 1; i < count; i++) orders |= strcmp(e[i].order, e[0].order) != 0;
+    printf("%-12s %14s %12s %8s %8s%s\n", "gpu", "cycles", "us", "cycles", "time",
+           orders ? "  order" : "");
     for (size_t i = 0; i < count; i++)
-        printf("%-12s %14.0f %12.2f %8.3f %8.3f\n", e[i].gpu->name, e[i].total.cycles,
+        printf("%-12s %14.0f %12.2f %8.3f %8.3f%s%s\n", e[i].gpu->name, e[i].total.cycles,
                e[i].total.seconds * 1e6, e[i].total.cycles / e[0].total.cycles,
-               e[i].total.seconds / e[0].total.seconds);
+               e[i].total.seconds / e[0].total.seconds, orders ? "  " : "",
+               orders ? e[i].order : "");
 }
 
 /* `t` is launch i, or where i is the count, all of them: a row without launch, kernel, grid and block. */
@@ -775,9 +779,9 @@ static void print_json(const struct estimates *e, size_t count, const char *orde
         json_t *launches = json_array();
         for (size_t i = 0; i < e[k].count; i++)
             json_array_append_new(launches, json_of(&e[k].list[i], false));
-        json_t *o = json_pack("{sssbsososo}", "gpu", e[k].gpu->name, "complete", !e[k].partial,
-                              "total", json_of(&e[k].total, true), "launches", launches, "timeline",
-                              json_of_timeline(&e[k].timeline));
+        json_t *o = json_pack("{sssssbsososo}", "gpu", e[k].gpu->name, "order", e[k].order,
+                              "complete", !e[k].partial, "total", json_of(&e[k].total, true),
+                              "launches", launches, "timeline", json_of_timeline(&e[k].timeline));
         if (e[k].fidelity) json_object_set_new(o, "fidelity", fidelity_json(e[k].fidelity));
         json_array_append_new(all, o);
     }
@@ -836,7 +840,7 @@ static int estimate_file(struct estimate_call *c, const char *path, struct estim
     struct trace_file in = {.file = f, .arena = c->arena};
     struct launch_estimate t;
     struct tree tree = {0};
-    size_t of = 0; /* of all, the tree's */
+    size_t of = 0, left_out = 0; /* of: of all, the tree's */
     struct file_steps steps;
     file_steps_begin(&steps, &in);
     for (const struct emu_counts *l; (l = trace_file_next(&in));) {
@@ -844,7 +848,11 @@ static int estimate_file(struct estimate_call *c, const char *path, struct estim
         while (k < *count &&
                (strcmp(all[k].gpu->name, l->gpu->name) != 0 || strcmp(all[k].order, l->order) != 0))
             k++;
-        if (k == MOST_GPUS || !launch_estimate_of(l, &t)) continue;
+        if (!launch_estimate_of(l, &t)) continue;
+        if (k == MOST_GPUS) {
+            left_out++;
+            continue;
+        }
         if (k == *count) all[(*count)++] = (struct estimates){.gpu = l->gpu, .order = l->order};
         if (tree.count && (k != of || !l->nesting.number)) tree_end(c, &tree, &all[of]);
         of = k;
@@ -859,7 +867,12 @@ static int estimate_file(struct estimate_call *c, const char *path, struct estim
     else if (!*count)
         fprintf(stderr, "heddle estimate: '%s' has no launches with a trace%s\n", path,
                 in.events ? ": it was recorded with --addresses" : "");
-    return in.why || !*count ? EXIT_INPUT : EXIT_FINE;
+    if (left_out)
+        fprintf(
+            stderr,
+            "heddle estimate: '%s' has more than %d combinations of GPU and order: %zu launches are left out\n",
+            path, MOST_GPUS, left_out);
+    return in.why || !*count || left_out ? EXIT_INPUT : EXIT_FINE;
 }
 
 static int print_all(const struct estimate_call *c, const struct estimates *all, size_t count,

@@ -38,6 +38,21 @@ Test(trace_command, an_estimate_from_a_file_is_that_of_the_run)
     }
 }
 
+/* A file may have several orders: each GPU's launches name theirs. */
+Test(trace_command, estimates_from_a_file_name_their_order)
+{
+    free(command_heddle("estimate suite:saxpy --traces %s/o.hdt", 0));
+    free(command_heddle("estimate suite:saxpy --order gpudet --traces %s/o.hdt", 0));
+    char *all = command_heddle("estimate --from %s/o.hdt --format=json", 0);
+    const char *first = strstr(all, "\"gpu\": \"titanv\",\n      \"order\": \"native\"");
+    cr_expect(first && strstr(first, "\"gpu\": \"titanv\",\n      \"order\": \"gpudet\""), "%s",
+              all);
+    free(all);
+    all = command_heddle("estimate --from %s/o.hdt", 0);
+    cr_expect(strstr(all, "  native\n") != NULL && strstr(all, "  gpudet\n"), "%s", all);
+    free(all);
+}
+
 /* Grids that kernels launch run beside their parents, also in a file: a parent of 3 CTAs that launch a child and wait for it, and
  * another one. */
 Test(trace_command, grids_that_kernels_launch_are_estimated_together)
