@@ -92,7 +92,9 @@ static void element(struct check_difference *p, const struct part_word *w, unsig
     const uint64_t ulps = value_ulps(t, x, y);
     f->elements++;
     if (ulps > f->ulp) f->ulp = ulps;
-    if (most > 0 && off / most > f->relative) f->relative = off / most;
+    if (most > 0 && !(off / most <= f->relative)) /* of infinities and NaNs there is none */
+        f->relative = isfinite(off / most) ? off / most : INFINITY;
+    else if (ulps == UINT64_MAX) f->relative = INFINITY;
     /* Each of n additions is off by 2^-p of a partial sum at most, which is no larger than all sizes together. */
     uint64_t adds = 0;
     double size = 0;

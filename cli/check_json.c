@@ -7,6 +7,7 @@
 #include "base/arena.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { VERSION = 7 };
@@ -116,7 +117,8 @@ static json_t *floats(const struct check_difference *p)
     json_object_set_new(o, "elements", json_count(f->elements));
     json_object_set_new(o, "all", json_boolean(!p->more_words));
     json_object_set_new(o, "max_ulp", f->ulp == UINT64_MAX ? json_null() : json_count(f->ulp));
-    json_object_set_new(o, "max_relative", json_real(f->relative));
+    json_object_set_new(o, "max_relative",
+                        isfinite(f->relative) ? json_real(f->relative) : json_null());
     json_object_set_new(o, "order_of_additions", json_boolean(f->order_only));
     return o;
 }

@@ -17,7 +17,7 @@ static char *program;
 
 /* path: CTA 1 stores where CTA 0 does, but only if it is the first to add; twice: y[i] = 2 x[i]; both: each CTA stores 7; wild: stores far away; last: out[0] = the CTA that stored last; spin: never ends;
  * late: faults if another CTA's store was not seen; unset: reads shared memory that nothing wrote; absent: lanes of a shuffle
- * are elsewhere. */
+ * are elsewhere; infinite: CTA 0 stores an infinity, CTA 1 stores 1. */
 static const char kernels[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry twice(.param .u64 x, .param .u64 y)\n{\n"
@@ -54,7 +54,10 @@ static const char kernels[] =
     "ld.param.u64 %d1, [out];\nmov.u32 %r1, %tid.x;\nsetp.ge.u32 %p, %r1, 16;\n@%p bra end;\n"
     "shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xffffffff; // absent\n"
     "setp.ne.u32 %p, %r1, 0;\n@%p bra end;\nst.global.u32 [%d1], %r2;\nend:\n"
-    "add.u64 %d1, %d1, 4;\nred.global.add.u32 [%d1], 1;\nret;\n}\n";
+    "add.u64 %d1, %d1, 4;\nred.global.add.u32 [%d1], 1;\nret;\n}\n"
+    ".visible .entry infinite(.param .u64 out)\n{\n.reg .b32 %r; .reg .f32 %f; .reg .b64 %d; .reg .pred %p;\n"
+    "ld.param.u64 %d, [out];\nmov.u32 %r, %ctaid.x;\nsetp.eq.u32 %p, %r, 0;\n"
+    "selp.f32 %f, 0f7f800000, 0f3f800000, %p;\nst.global.f32 [%d], %f;\nret;\n}\n";
 
 /* The line of the kernels' text that holds a mark. */
 static unsigned line_of(const char *mark)
@@ -425,6 +428,20 @@ Test(check, json_has_what_the_page_says)
     cr_expect(unseen > 0.4507 && unseen < 0.4508, "%g", unseen); /* 1 - 0.05^(1/5) */
     p = json_array_get(json_object_get(order, "results"), 0);
     cr_expect(json_integer_value(json_array_get(json_object_get(p, "seeds"), 4)) == 74);
+    json_decref(o);
+}
+
+/* JSON has no infinity: the ratio of a difference to one is no number. */
+Test(check, json_has_no_ratio_to_an_infinity)
+{
+    json_t *o = check_json("check k.ptx --kernel infinite --grid 2 --arg 'buf:f32[1]' --no-race",
+                           6);
+    json_t *p = json_object_get(json_array_get(json_object_get(o, "orders"), 1),
+                                "first_difference");
+    p = json_object_get(p, "floats");
+    cr_expect(json_integer_value(json_object_get(p, "elements")) == 1);
+    cr_expect(json_integer_value(json_object_get(p, "max_ulp")) == 0x7f800000 - 0x3f800000);
+    cr_expect(json_is_null(json_object_get(p, "max_relative")));
     json_decref(o);
 }
 
