@@ -56,7 +56,10 @@ static int read_file(const char *path, struct advices *a)
     file_steps_end(&steps);
     (void)fclose(f);
     if (in.why) fprintf(stderr, "heddle advise: '%s': %s\n", path, in.why);
-    return in.why ? EXIT_INPUT : EXIT_FINE;
+    else if (!a->launches)
+        fprintf(stderr, "heddle advise: there is no launch with a trace%s\n",
+                in.events ? ": the file was recorded with --addresses" : "");
+    return in.why || !a->launches ? EXIT_INPUT : EXIT_FINE;
 }
 
 static int run_and_read(struct estimate_call *c, struct advices *a)

@@ -48,6 +48,7 @@ struct advices {
     struct advice *list;
     size_t count, cap;
     double cycles; /* of all launches */
+    size_t launches;
     const char *gpu;
 };
 

@@ -214,6 +214,7 @@ void advices_add_launch(struct advices *a, const struct emu_counts *c)
     uint8_t *changes = calloc(c->instruction_count + 1, 1);
     if (!changes) abort();
     a->cycles += t.cycles;
+    a->launches++;
     for (size_t k = 0; k < sizeof of_lines / sizeof *of_lines; k++)
         advise_lines(a, c, of_lines[k], t.cycles, changes);
     advise_wider(a, c, t.cycles, changes);

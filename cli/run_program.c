@@ -273,6 +273,22 @@ static void read_events(struct running *r)
     buf_free(&bytes);
 }
 
+/* Whether an option was given that a program without a device leaves undone; it is told. */
+static bool left_undone(const struct running *r)
+{
+    static const enum run_option_id wanted[] = {OPTION_COUNTS, OPTION_RECORD, OPTION_REPLAY,
+                                                OPTION_WATCH};
+    bool any = false;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        const struct run_option *x = run_option_find(r->o, wanted[i]);
+        if (!x) continue;
+        any = true;
+        fprintf(stderr, "heddle run: '%s' has made no use of CUDA: nothing was done for --%.*s\n",
+                r->target.name, (int)x->name.length, x->name.text);
+    }
+    return any;
+}
+
 /* Both ways end with the exit status. */
 static int finish(struct running *r, int status)
 {
@@ -280,6 +296,7 @@ static int finish(struct running *r, int status)
     const struct event_totals *totals = event_stream_totals(r->events);
     read_events(r);
     if (totals->bad_recording || totals->rejected) report->status = EXIT_INPUT;
+    if (!totals->devices && !totals->no_device && left_undone(r)) report->status = EXIT_INPUT;
     if (totals->absent && run_option_find(r->o, OPTION_REQUIRE_SUPPORTED))
         report->status = EXIT_INPUT;
     if (totals->bad_watch || totals->bad_output || totals->no_device) report->status = EXIT_USAGE;

@@ -376,6 +376,7 @@ CUresult cuInit(unsigned flags)
         driver.limits.major = 9, driver.limits.minor = 0;
     if (driver.config.sms) driver.limits.sms = (int)driver.config.sms;
     driver.initialised = true;
+    event_stream_totals(driver.reports.events)->devices++;
     process = getpid();
     if (!registered) registered = atexit(at_exit) == 0;
     return driver_end(CUDA_SUCCESS);

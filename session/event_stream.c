@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MAGIC UINT64_C(0x746e657665646568) /* "hedevent" */
-enum { VERSION = 7 };                      /* to be changed with struct head and struct event */
+enum { VERSION = 8 };                      /* to be changed with struct head and struct event */
 
 struct head { /* at the file's beginning, mapped by each process */
     uint64_t magic;

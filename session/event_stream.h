@@ -70,6 +70,7 @@ struct event_totals {
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */
     uint64_t nanoseconds;                            /* of the host, in launches */
     uint64_t no_device; /* the device could not be created: the program has computed nothing */
+    uint64_t devices;   /* that were made: 0 where no process has used CUDA */
     uint64_t rejected;  /* modules that cannot be loaded: none of their kernels ran */
     uint64_t absent;    /* functions of the API that were called and that Heddle does not have */
     uint64_t bad_watch; /* places of --watch that were not there */

@@ -43,6 +43,21 @@ Test(program_outcome, a_program_may_ask_why_its_module_is_rejected, .init = prog
     expect_output("0 findings\n");
 }
 
+/* ---- programs without a device ----------------------------------------------------------------------------- */
+
+Test(program_outcome, files_of_a_program_without_cuda_are_missed, .init = program_start_runs,
+     .fini = program_stop)
+{
+    static const char *const options[] = {"--counts c.json", "--order random --record r.hdr",
+                                          "--watch 0x100"};
+    build_on_driver("app", "int main(void)\n{\n    return 0;\n}\n");
+    cr_expect_eq(sh("'%s' run ./app", heddle), 0, "%s", said.data);
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        cr_expect_eq(sh("'%s' run %s ./app", heddle, options[i]), 1, "%s", said.data);
+        expect_output("'./app' has made no use of CUDA: nothing was done for --");
+    }
+}
+
 /* ---- whose options they are -------------------------------------------------------------------------------- */
 
 /* Prints its arguments. */
