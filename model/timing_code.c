@@ -102,22 +102,32 @@ static bool is_on_floats(const struct ptx_op *op)
     return false;
 }
 
+/* Of an atomic whose result nobody reads ptxas makes a reduction, which writes no register; but not of an exchange or a
+ * compare-and-swap. */
+static bool is_reduction(const struct trace_inst *i)
+{
+    return i->op && i->op->form->effects & PTX_ATOMIC && (i->dead_result || !i->writes) &&
+           !ptx_op_has(i->op, "exch") && !ptx_op_has(i->op, "cas");
+}
+
 static void prepare_instructions(struct timing *c)
 {
     c->code.insts = timing_take(&c->storage, c->t->inst_count, sizeof *c->code.insts);
     for (u32 k = 0; k < c->t->inst_count; k++) {
         const struct trace_inst *i = &c->t->insts[k];
         const u8 class = cost_class(i->op);
+        const bool reduces = c->m->scheduled && is_reduction(i);
         c->code.insts[k] = (struct timing_inst){i->reg,
                                                 (uint16_t)i->reads,
-                                                (uint16_t)(i->reads + i->writes),
+                                                (uint16_t)(i->reads + (reduces ? 0 : i->writes)),
                                                 class,
                                                 unit_of_class[class],
                                                 is_fence(i->op),
                                                 c->m->fence_latency > 0 && is_release(i->op),
                                                 c->m->sequences && is_sequence(class),
                                                 is_on_floats(i->op),
-                                                c->m->scheduled && !c->hooks && i->combined};
+                                                c->m->scheduled && !c->hooks && i->combined,
+                                                reduces};
     }
 }
 

@@ -187,6 +187,7 @@ struct timing_inst {     /* an instruction, as far as each issue of it asks */
     bool sequence; /* in machine code it ends with a branch: the warp goes on when it is done */
     bool floats;   /* an atomic on floating-point numbers */
     bool combined; /* one lane makes the atomic for all */
+    bool reduces;  /* L2 answers the atomic with nothing */
 };
 
 struct timing_code { /* the instructions of the trace */

@@ -251,6 +251,13 @@ static u32 more_passes(u32 banks[4], u32 sectors)
     return after - before;
 }
 
+/* Atomics are done in L2: what L1 has is old. */
+static void forget_l1(const struct timing *c, u32 sm, const struct trace_line *n)
+{
+    struct timing_line *l = timing_l1_find(c, sm, n->line);
+    if (l) l->sectors &= (u8)~n->sectors;
+}
+
 static void global_access(struct timing *c, u32 sm, const struct timing_warp *w, u32 inst,
                           u32 first, u32 size, double now, struct timing_access *a, double *stored)
 {
@@ -272,13 +279,14 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
         const double need = (m->l1.whole ? 1 : asked / m->l1.sectors) * c->fold;
         if (n->how == COUNT_ATOMIC) {
             u8 part = TIMING_ATOMIC;
+            if (m->scheduled) forget_l1(c, sm, n);
             const struct atomic atomic = atomic_of(m, sectors, k == 0 ? rounds : 1,
                                                    c->code.insts[inst].floats, lanes);
             const u32 all = atomic.requests;
             const double issue = m->atomic.issue * c->fold;
             const double at = timing_reserve(&c->mem.load_store[sm], now, all * issue);
-            const double done = through_l2(c, sm, n, sectors, n->from_dram, &atomic, true, at,
-                                           &part) +
+            const double done = through_l2(c, sm, n, sectors, n->from_dram, &atomic,
+                                           !c->code.insts[inst].reduces, at, &part) +
                                 (all - 1) * issue;
             at_least(a, done + m->l1.latency * c->fold + shared_out(c, inst), TIMING_ATOMIC);
             if (done > *stored) *stored = done;

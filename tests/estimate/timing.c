@@ -124,6 +124,55 @@ Test(timing, a_pointer_chase_waits_for_where_its_data_is)
                  50 * (30 + 100 + 1 + 200 + 4.0))); /* DRAM: and one sector of a channel */
 }
 
+#define ATOMICS                                                                                    \
+    ".reg .u64 %a, %b; .reg .u32 %r<4>; ld.param.u64 %a, [p]; ld.global.u32 %r1, [%a];"            \
+    "ld.global.u32 %r1, [%a+32];"
+/* The next address waits for what was loaded. */
+#define NEXT "and.b32 %%r1, %%r1, 0; cvt.u64.u32 %%b, %%r1; add.u64 %%a, %%a, %%b;"
+
+/* ptxas makes `red` of both. */
+Test(timing, an_atomic_whose_result_nobody_reads_is_a_reduction)
+{
+    struct timing_machine m = machine_new();
+    m.atomic.latency = 1000;
+    for (int scheduled = 0; scheduled < 2; scheduled++) {
+        m.scheduled = scheduled;
+        const double red = more(ATOMICS, "red.global.add.u32 [%%a+%d], 1;", 32, 1, &m),
+                     dead = more(ATOMICS, "atom.global.add.u32 %%r1, [%%a+%d], 1;", 32, 1, &m),
+                     exchange = more(ATOMICS, "atom.global.exch.b32 %%r1, [%%a+%d], 1;", 32, 1, &m);
+        if (scheduled) cr_expect(eq(dbl, red, dead));
+        else cr_expect(ge(dbl, dead, 32 * 1130.0)); /* a simulator of PTX writes the register */
+        cr_expect(ge(dbl, exchange, 32 * 1130.0));
+    }
+}
+
+/* A load takes 30 + 100 + 1 cycles from L2, and what follows 30. The reduction before it takes each of its resources for a
+ * cycle or two, a thousand cycles of which nobody waits for. */
+Test(timing, nothing_waits_for_a_reduction)
+{
+    struct timing_machine m = machine_new();
+    m.atomic.latency = 1000, m.l1.global = false, m.scheduled = true;
+    const double cycles = more(
+        ATOMICS, "red.global.add.u32 [%%a+4096], 1; ld.global.u32 %%r1, [%%a];" NEXT, 32, 1, &m);
+    cr_expect(ge(dbl, cycles, 32 * 161.0));
+    cr_expect(le(dbl, cycles, 32 * 170.0));
+}
+
+/* Of the line that is in L1 a sector is changed in L2: it is loaded from there, another one is not. */
+Test(timing, an_atomic_takes_its_sectors_out_of_l1)
+{
+    struct timing_machine m = machine_new();
+    m.scheduled = true;
+    const double same = more(ATOMICS,
+                             "red.global.add.u32 [%%a], 1; ld.global.u32 %%r1, [%%a];" NEXT, 32, 1,
+                             &m),
+                 other = more(ATOMICS,
+                              "red.global.add.u32 [%%a+32], 1; ld.global.u32 %%r1, [%%a];" NEXT, 32,
+                              1, &m);
+    cr_expect(ge(dbl, same - other, 32 * 101.0));
+    cr_expect(le(dbl, same - other, 32 * 106.0));
+}
+
 /* Sectors of a line may be in two partitions: those of the chase, which begin a line, are in partition 3, the CTA is beside
  * partition 0 or where most sectors are. */
 static uint32_t first_sector_apart(void *self, uint64_t address)
