@@ -210,7 +210,7 @@ heddle_device_new(const struct heddle_device_options *options); /* NULL: default
 void heddle_device_free(struct heddle_device *d);               /* NULL is allowed */
 
 /* Links the modules and gives their variables addresses; they must live as long as the device. Once for a
- * device. false: heddle_device_error says why. */
+ * device. false: a module has errors, or they do not fit together: heddle_device_error says why. */
 bool heddle_device_load(struct heddle_device *d, struct heddle_module *const *modules,
                         size_t count);
 const char *heddle_device_error(const struct heddle_device *d);
@@ -416,7 +416,8 @@ struct heddle_estimate {
     unsigned warnings; /* bits; heddle_estimate_warning() has a sentence for each */
 };
 /* Of grid i of the last launch: 0 is the launch itself, the others are grids that it launched. Estimates are not kept:
- * each call computes. false: there is no such grid, or options.trace was off. */
+ * each call computes. false: there is no such grid, options.trace was off, or the launch was watched or checked (it has no
+ * trace then). */
 bool heddle_device_estimate(struct heddle_device *d, size_t i, struct heddle_estimate *out);
 /* What a bit of `warnings` says about the estimate, bit = 1, 2, 4, ...; NULL: no such bit. */
 const char *heddle_estimate_warning(unsigned bit);
@@ -514,8 +515,8 @@ struct heddle_check_options {
     size_t order_count;        /* at most HEDDLE_CHECK_ORDERS - 1 */
     unsigned runs; /* of each order, with seeds from first_seed on; 0: 20. Native runs twice */
     uint64_t first_seed;
-    const struct heddle_device_options
-        *device; /* of each run but for order and seed; NULL: defaults */
+    const struct heddle_device_options *
+        device; /* of each run, but for order, seed, check_race and check_atomicity; NULL: defaults */
 };
 struct heddle_check_order {
     const char *order;

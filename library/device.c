@@ -131,13 +131,21 @@ void heddle_device_free(struct heddle_device *d)
     free(d);
 }
 
+/* The messages of the first module that has errors, to be freed; NULL: there is none. */
+static char *errors_of(struct heddle_module *const *modules, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!heddle_module_ok(modules[i])) return strdup(heddle_module_messages_text(modules[i]));
+    return NULL;
+}
+
 bool heddle_device_load(struct heddle_device *d, struct heddle_module *const *modules, size_t count)
 {
     struct ptx_module **list = calloc(count + 1, sizeof *list);
     if (!list) abort();
     for (size_t i = 0; i < count; i++) list[i] = heddle_module_ptx(modules[i]);
     free(d->error);
-    d->error = d->wrong ? strdup(d->wrong) : NULL;
+    d->error = d->wrong ? strdup(d->wrong) : errors_of(modules, count);
     if (!d->image && !d->error) d->image = emu_load(d->emu, list, count, &d->error);
     free(list);
     return d->image != NULL;

@@ -82,6 +82,7 @@ struct heddle_module *heddle_module_read(const char *name, const char *text, siz
                                          const struct heddle_options *options)
 {
     struct heddle_module *m = new_module(name, options);
+    while (length > 0 && text[length - 1] == '\0') length--; /* they are not copied, either */
     read_text(m, length <= PTX_MAX_TEXT ? arena_copy(m->arena, text, length) : text, length,
               options);
     return m;

@@ -1,5 +1,5 @@
 /* heddle.h: findings, estimates, watched memory, recordings and checks through the public interface. */
-#define _POSIX_C_SOURCE 200809L /* mkstemp */
+#define _GNU_SOURCE /* mkstemp, MAP_ANONYMOUS */
 #include "heddle.h"
 
 #include <criterion/criterion.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* store: thread t of CTA b stores b + 1 to out[t], so CTAs race. add: each thread adds 1 to out[0]. far: a store behind
@@ -53,6 +54,44 @@ static struct heddle_run launch(struct opened *x, const char *kernel, uint32_t c
 {
     return heddle_device_launch(x->d, kernel, (uint32_t[]){ctas, 1, 1}, (uint32_t[]){threads, 1, 1},
                                 0, &x->out, 1);
+}
+
+Test(library, modules_with_errors_are_not_loaded)
+{
+    static const char wrong[] =
+        ".version 8.0\n.target sm_70\n.entry k()\n{\n frobnicate; ret;\n}\n";
+    struct heddle_module *list[] = {
+        heddle_module_read("k.ptx", kernels, strlen(kernels), NULL),
+        heddle_module_read_file("/no/such/file.ptx", NULL),
+        heddle_module_read("wrong.ptx", wrong, strlen(wrong), NULL),
+    };
+    static const char *const why[] = {"cannot read", "frobnicate"};
+    struct heddle_device *d = heddle_device_new(NULL);
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect(!heddle_device_load(d, &list[i + 1], 1));
+        cr_expect(strstr(heddle_device_error(d), why[i]), "%s", heddle_device_error(d));
+    }
+    cr_expect(!heddle_device_load(d, list, 3));
+    cr_expect(heddle_device_load(d, list, 1), "%s", heddle_device_error(d));
+    heddle_device_free(d);
+    for (size_t i = 0; i < 3; i++) heddle_module_free(list[i]);
+}
+
+/* A gigabyte of NULs behind a module counts as little as one. */
+Test(library, a_text_is_copied_whatever_follows_it)
+{
+    const size_t size = (1u << 30) + (1u << 16);
+    char *text = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    cr_assert(text != MAP_FAILED);
+    memcpy(text, kernels, strlen(kernels));
+    struct heddle_module *m = heddle_module_read("k.ptx", text, size, NULL);
+    cr_assert_eq(munmap(text, size), 0);
+    cr_expect(heddle_module_ok(m), "%s", heddle_module_messages_text(m));
+    char *again = heddle_module_print(m);
+    cr_expect(strstr(again, ".entry once"));
+    free(again);
+    heddle_module_free(m);
 }
 
 Test(library, findings_are_structures)
