@@ -109,6 +109,11 @@ void cri_assert_node_send(const char *file, size_t line, struct cri_assert_node 
     free(text);
 }
 
+/* Nobody wants the number of those that hold, which threads would count in one word. */
+void cri_asserts_passed_incr(void)
+{
+}
+
 void criterion_abort_test(void)
 {
     longjmp(aborted, 1);

@@ -109,11 +109,11 @@ Test(runner, notices_each_way_to_fail)
 Test(runner, runs_what_the_pattern_names)
 {
     const struct tests_options all = {.pattern = "runner_examples/*"},
-                               some = {.pattern = "@(runner_examples/is_*|nothing/*)",
+                               some = {.pattern = "@(runner_examples/is_set*|nothing/*)",
                                        .disabled = true},
                                others = {.pattern = "runner/!(runs*)", .list = true};
     cr_expect(tests_run(&all).tested == 0, "disabled tests");
-    cr_expect(tests_run(&some).tested == 3);
+    cr_expect(tests_run(&some).passing == 1);
     cr_expect(tests_run(&others).tested == 1);
 }
 
