@@ -489,7 +489,8 @@ Test(program, is_recorded_and_replayed, .init = program_start_runs, .fini = prog
     cr_expect_eq(strncmp(said.data, first, strcspn(first, "\n")), 0, "%s%s", first, said.data);
     cr_expect_eq(sh("'%s' run --replay a.rec ./app 0 last", heddle), 3);
     expect_output("its kernel is 'last', not 'sum'");
-    cr_expect_eq(sh("'%s' run --replay a.rec ./app 0 nothing", heddle), 0);
+    cr_expect_eq(sh("'%s' run --replay a.rec ./app 0 nothing", heddle), 1);
+    expect_output("nothing was done for --replay");
     cr_expect_eq(sh("'%s' run --order random --record b.rec ./app", heddle), 0);
     cr_expect_eq(sh("'%s' run --replay a.rec ./app 0 misuse", heddle), 3);
     cr_expect_eq(sh("'%s' run --replay code ./app", heddle), 1);
