@@ -442,6 +442,18 @@ static void gather(struct launch_context *ctx, struct launch_counts *out)
         }
 }
 
+/* Host threads look at the limit now and then. A launch that has ended since is over it, too. */
+static void judge_total(const struct launch_context *ctx, struct emu_fault *fault)
+{
+    const u64 spent = atomic_load(&ctx->spent);
+    if (!ctx->limit || spent <= ctx->limit) return;
+    *fault = (struct emu_fault){
+        .kind = EMU_LIMIT,
+        .text = arena_printf(
+            ctx->arena, "limit reached: the kernel took %llu warp instructions, more than %llu\n",
+            (unsigned long long)spent, (unsigned long long)ctx->limit)};
+}
+
 void launch_run(struct emu_machine *m, const struct emu_config *config, struct arena *arena,
                 u32 threads, struct emu_fault *fault, struct launch_counts *counts)
 {
@@ -505,6 +517,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     for (u32 t = 0; t < threads; t++)
         counts->thread_instructions += ctx.workers[t].worker.thread_instructions;
     *fault = ctx.fault;
+    if (fault->kind == EMU_OK) judge_total(&ctx, fault);
     pthread_mutex_destroy(&ctx.lock);
     pthread_mutex_destroy(&ctx.turn);
 }

@@ -235,7 +235,17 @@ Test(emu_faults, limits)
     t.config.timeout = 0.05;
     cr_expect(!emu_run(&t) && t.kind == EMU_LIMIT, "%s", t.fault);
     cr_expect(strstr(t.fault, "did not end within the time allowed"), "%s", t.fault);
-    /* one that ends is not stopped */
+    /* one that ends is not stopped, but within the limit: 2 + 3 x 1000 instructions */
+    static const char loop[] =
+        ".reg .b64 %r; .reg .pred %p; mov.u64 %r, 0;\nL:\nadd.u64 %r, %r, 1;\nsetp.ne.u64 %p, %r, 1000;\n@%p bra L;\nret;\n";
+    for (unsigned most = 3001; most <= 3002; most++) {
+        struct emu_run s = {.ptx = emu_ptx("", loop), .block = 32, .once = true};
+        s.config.max_instructions = most;
+        cr_expect(emu_run(&s) == (most == 3002) && (s.kind == EMU_LIMIT) == (most == 3001), "%s",
+                  s.fault);
+        cr_expect(most == 3002 || strstr(s.fault, "took 3002 warp instructions, more than 3001"),
+                  "%s", s.fault);
+    }
     struct emu_run e = {.ptx = emu_ptx("", "ret;"), .grid = 100, .block = 32};
     e.config.max_instructions = 100000;
     cr_expect(emu_run(&e), "%s", e.fault);
