@@ -300,7 +300,8 @@ static int finish(struct running *r, int status)
     if (totals->absent && run_option_find(r->o, OPTION_REQUIRE_SUPPORTED))
         report->status = EXIT_INPUT;
     if (totals->bad_watch || totals->bad_output || totals->no_device) report->status = EXIT_USAGE;
-    if (totals->faults || totals->findings) report->status = EXIT_FAULT;
+    if (totals->endless) report->status = EXIT_LIMIT;
+    if (totals->faults > totals->endless || totals->findings) report->status = EXIT_FAULT;
     if (report->json) {
         size_t size;
         const char *all = memory_file_read(r->o->arena, r->printed, 0, &size);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* As `heddle run` has it: cli/cli.h. */
-enum { STATUS_INPUT = 1, STATUS_USAGE = 2, STATUS_FAULT = 3 };
+enum { STATUS_INPUT = 1, STATUS_USAGE = 2, STATUS_FAULT = 3, STATUS_LIMIT = 5 };
 
 static pid_t process;
 
@@ -28,7 +28,10 @@ static void end(int own_status, void *unused)
     if (bad || driver.config.checks) event_totals_print(t, stderr);
     if (!bad) return;
     (void)fflush(NULL);
-    _exit(t->faults || t->findings ? STATUS_FAULT : t->bad_output ? STATUS_USAGE : STATUS_INPUT);
+    _exit(t->faults > t->endless || t->findings ? STATUS_FAULT
+          : t->endless                          ? STATUS_LIMIT
+          : t->bad_output                       ? STATUS_USAGE
+                                                : STATUS_INPUT);
 }
 
 __attribute__((constructor)) static void begin(void)

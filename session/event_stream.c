@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define MAGIC UINT64_C(0x746e657665646568) /* "hedevent" */
-enum { VERSION = 8 };                      /* to be changed with struct head and struct event */
+enum { VERSION = 9 };                      /* to be changed with struct head and struct event */
 
 struct head { /* at the file's beginning, mapped by each process */
     uint64_t magic;
@@ -275,6 +275,7 @@ void event_totals_add(struct event_totals *t, const struct launch_record *l)
 {
     t->launches++;
     t->faults += l->fault != EMU_OK;
+    t->endless += launch_record_endless(l);
     t->suppressed += l->suppressed;
     t->warp_instructions += l->warp_instructions;
     t->thread_instructions += l->thread_instructions;

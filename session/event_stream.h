@@ -65,7 +65,7 @@ enum events_wanted {
 /* Sums over all launches of all processes of the stream. They are kept in its head, so that a long
  * run costs no memory when nobody wants its launches one by one. */
 struct event_totals {
-    uint64_t launches, faults;
+    uint64_t launches, faults, endless; /* endless: faults that are limits or deadlocks */
     uint64_t findings, suppressed; /* of all checks, those of API calls, too; left out as known */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */
     uint64_t nanoseconds;                            /* of the host, in launches */

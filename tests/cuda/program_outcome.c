@@ -43,6 +43,35 @@ Test(program_outcome, a_program_may_ask_why_its_module_is_rejected, .init = prog
     expect_output("0 findings\n");
 }
 
+/* ---- launches without an end ------------------------------------------------------------------------------- */
+
+/* As with kernel files: 5, but 3 where another launch has faulted. The argument: how many launches have an address. */
+Test(program_outcome, a_launch_without_an_end_has_its_own_status, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver(
+        "app",
+        "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"
+        "    \".visible .entry spin()\\n{\\nL: bra L;\\n}\\n\"\n"
+        "    \".visible .entry far()\\n{\\n.reg .b64 %d;\\nmov.u64 %d, 8; st.global.u32 [%d], 1; ret;\\n}\\n\";\n"
+        "int main(int argc, char **argv)\n{\n"
+        "    for (int i = 1; i < argc; i++) {\n"
+        "        CUcontext c; CUmodule m; CUfunction k;\n"
+        "        if (cuInit(0) || cuCtxCreate(&c, NULL, 0, 0) || cuModuleLoadData(&m, ptx) ||\n"
+        "            cuModuleGetFunction(&k, m, argv[i])) return 9;\n"
+        "        cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, 0, NULL, 0);\n"
+        "        cuCtxSynchronize(); cuCtxDestroy(c);\n"
+        "    }\n"
+        "    return 0;\n}\n");
+    cr_expect_eq(sh("'%s' run --max-instructions 1000 ./app spin", heddle), 5, "%s", said.data);
+    cr_expect_eq(sh("'%s' run --max-instructions 1000 --format json ./app spin", heddle), 5, "%s",
+                 said.data);
+    expect_output("\"status\": \"no end\"");
+    cr_expect_eq(sh("'%s' run --max-instructions 1000 ./app far", heddle), 3, "%s", said.data);
+    cr_expect_eq(sh("HEDDLE_MAX_INSTRUCTIONS=1000 LD_LIBRARY_PATH='%s' ./app spin", libraries), 5,
+                 "%s", said.data);
+}
+
 /* ---- programs without a device ----------------------------------------------------------------------------- */
 
 Test(program_outcome, files_of_a_program_without_cuda_are_missed, .init = program_start_runs,
