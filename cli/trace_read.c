@@ -34,11 +34,13 @@ static int read_file(const struct reading *r, const char *path)
     struct file_steps steps = {.all = 0};
     if (!r->each) file_steps_begin(&steps, &in); /* the others print while they read */
     if (r->now) *r->now = &in;
+    bool empty = false;
     const struct trace_index *index = r->by_index ? trace_index_read(&in) : NULL;
     if (!in.why && !(index && r->by_index(r->self, path, &in, index))) {
         for (const struct emu_counts *c; (c = trace_file_next(&in));)
             if (r->each) r->each(r->self, &in, c);
-        if (!in.why && r->end) r->end(r->self, path, &in);
+        empty = !in.why && !in.frames;
+        if (!in.why && !empty && r->end) r->end(r->self, path, &in);
     }
     file_steps_end(&steps);
     if (in.why)
@@ -50,9 +52,10 @@ static int read_file(const struct reading *r, const char *path)
                 "heddle %s: '%s': its index is missing: it is cut off, or the recording did not "
                 "end. The launches in it are whole\n",
                 r->command, path);
+    if (empty) fprintf(stderr, "heddle %s: '%s' is empty\n", r->command, path);
     (void)fclose(f);
     arena_free(in.arena);
-    return in.why || cut ? EXIT_INPUT : EXIT_FINE;
+    return in.why || cut || empty ? EXIT_INPUT : EXIT_FINE;
 }
 
 static int read_files(const struct reading *r, int argc, char **argv)
@@ -68,7 +71,7 @@ static int read_files(const struct reading *r, int argc, char **argv)
 
 /* ---- info ------------------------------------------------------------------------------------------------------ */
 
-struct info {
+struct info { /* of the file that is read */
     uint64_t launches, ctas, instructions, recorded;
     const struct trace_file *in;
     const char *run; /* whose launches are listed; NULL: none */
@@ -125,7 +128,7 @@ static void info_events(void *self, const struct trace_launch *l,
                                           .recorded = sums->instructions});
 }
 
-static void print_sums(const struct info *s, const char *path, uint64_t frames, uint64_t bytes)
+static void print_sums(struct info *s, const char *path, uint64_t frames, uint64_t bytes)
 {
     printf("%s: %" PRIu64 " launches, %" PRIu64 " CTAs, %" PRIu64 " frames, %" PRIu64 " bytes",
            path, s->launches, s->ctas, frames, bytes);
@@ -133,6 +136,7 @@ static void print_sums(const struct info *s, const char *path, uint64_t frames, 
         printf(", %.2f bytes for each recorded warp instruction",
                (double)bytes / (double)s->recorded);
     printf("\n");
+    *s = (struct info){.in = s->in};
 }
 
 static void info_end(void *self, const char *path, const struct trace_file *in)
@@ -222,6 +226,7 @@ static const struct command_option dump_options[] = {
 
 struct dump {
     unsigned long launch, cta, warp;
+    bool any; /* some launch was printed */
     /* Of events: */
     struct emu_observer observer;
     const struct trace_launch *now; /* NULL: it is not printed */
@@ -269,9 +274,10 @@ static void print_warp(const struct emu_trace *t, const struct trace_cta *c, uin
 
 static void dump_launch(void *self, const struct trace_file *in, const struct emu_counts *c)
 {
-    const struct dump *d = self;
+    struct dump *d = self;
     const struct emu_trace *t = c->trace;
     if (d->launch != ALL && d->launch != in->launch) return;
+    d->any = true;
     printf("launch %u: %s, %s, %s\n", in->launch, c->kernel, c->gpu->name, c->order);
     for (uint32_t i = 0; i < t->cta_count + t->heavy_count; i++) {
         const struct trace_cta *cta = i < t->cta_count ? t->ctas[i] : t->heavy[i - t->cta_count];
@@ -288,6 +294,7 @@ static void dump_begin(void *self, const struct trace_launch *l)
     const bool all = d->launch == ALL;
     d->now = all || d->launch == l->number ? l : NULL;
     d->at_cta = d->at_warp = UINT32_MAX;
+    d->any |= d->now != NULL;
     if (d->now)
         printf("launch %u: %s, every instruction, in the order in which warps issued them\n",
                l->number, l->kernel);
@@ -343,6 +350,7 @@ static void dump_ctas(struct dump *d, struct trace_file *in, const struct trace_
         if (c) dump_launch(d, in, c);
         found = true;
     }
+    d->any |= !found;
     if (!found) printf("launch %u: %s, %s, %s\n", e->launch, e->kernel, e->gpu, e->order);
 }
 
@@ -386,7 +394,10 @@ static int trace_dump(int argc, char **argv)
                               .each = dump_launch,
                               .by_index = dump_by_index,
                               .self = &d};
-    return read_files(&r, w.operands + 1, argv);
+    const int status = read_files(&r, w.operands + 1, argv);
+    if (status != EXIT_FINE || d.any || d.launch == ALL) return status;
+    fprintf(stderr, "heddle trace dump: there is no launch %lu\n", d.launch);
+    return EXIT_INPUT;
 }
 
 const struct command command_trace_dump = {
@@ -400,7 +411,7 @@ const struct command command_trace_dump = {
     .options = dump_options,
     .option_count = sizeof dump_options / sizeof *dump_options,
     .exit_status =
-        "  0  success\n  1  a file is damaged\n  2  a wrong call, or a file that cannot be read",
+        "  0  success\n  1  a file is damaged, or has no such launch\n  2  a wrong call, or a file that cannot be read",
     .examples = "  heddle trace dump --launch 0 --cta 0 app.hdt",
     .run = trace_dump,
 };

@@ -307,3 +307,29 @@ Test(trace_command, the_index_says_whether_a_file_is_complete)
     free(command_heddle("trace info %s/a.hdt", 0));
     free(command_heddle("trace check %s/a.hdt 2>&1", 1));
 }
+
+/* What is not there is no success. */
+Test(trace_command, empty_files_and_absent_launches_are_told)
+{
+    command_output(": >%s/empty.hdt", &(int){0});
+    char *said = command_heddle("trace check %s/empty.hdt", 1);
+    cr_expect(strstr(said, "empty.hdt' is empty") != NULL, "%s", said);
+    free(said);
+    free(command_heddle("trace info %s/empty.hdt", 1));
+    record("");
+    said = command_heddle("trace dump --launch 99 %s/a.hdt", 1);
+    cr_expect(strstr(said, "there is no launch 99") != NULL, "%s", said);
+    free(said);
+}
+
+Test(trace_command, sums_are_of_one_file)
+{
+    record("");
+    char *one = command_heddle("trace info %s/a.hdt", 0),
+         *two = command_heddle("trace info %s/a.hdt %s/a.hdt", 0);
+    const size_t n = strlen(one);
+    cr_expect(strlen(two) == 2 * n && memcmp(two, one, n) == 0 && memcmp(two + n, one, n) == 0,
+              "%s\n%s", one, two);
+    free(one);
+    free(two);
+}
