@@ -212,6 +212,15 @@ static bool read_search(struct check *c)
     return ok;
 }
 
+/* Whether --check asks for races. */
+static bool checks_races(struct run_options *o)
+{
+    struct settings s = {0};
+    const struct run_option *x = run_option_find(o, OPTION_CHECK);
+    return setting_read(setting_find("check", 5), &o->diags, x->value, &s) &&
+           s.checks & (EMU_CHECK_RACE | EMU_CHECK_ATOMICITY);
+}
+
 bool check_options(struct check *c)
 {
     static const char *const stops[] = {"many", "different", "never", NULL};
@@ -246,6 +255,10 @@ bool check_options(struct check *c)
         diag_error(d, x->value.at, x->value.length, "cannot write '%s': %s", c->request.junit,
                    strerror(errno));
     c->request.no_race = run_option_find(o, OPTION_NO_RACE) != NULL;
+    for (size_t i = 0; c->request.no_race && i < o->count; i++)
+        if (o->list[i].id == OPTION_RACE_RUNS || (o->list[i].id == OPTION_CHECK && checks_races(o)))
+            diag_error(d, o->list[i].name.at, o->list[i].name.length,
+                       "--no-race makes no runs that look for races");
     c->request.no_init = run_option_find(o, OPTION_NO_INIT) != NULL;
     c->request.fidelity = run_option_find(o, OPTION_FIDELITY) != NULL;
     c->request.quiet = o->quiet;

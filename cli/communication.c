@@ -103,6 +103,7 @@ static bool set_by(struct communication_call *c, const char *text)
     static const char *const names[] = {"linear", "x", "y", "z", "metis"};
     const int i = choose("--by", names, 5, text);
     if (i >= 0) c->by = (enum partition_by)i;
+    c->by_given = true;
     return i >= 0;
 }
 
@@ -145,7 +146,7 @@ static bool set_bandwidth(struct communication_call *c, const char *text)
     static const char units[] = "kMGT";
     char *end;
     c->bandwidth = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
-    const bool begins = c->bandwidth > 0 && c->bandwidth < 1e18;
+    const bool begins = c->bandwidth >= 1 && c->bandwidth < 1e18;
     const char *unit = begins && *end ? strchr(units, *end) : NULL;
     if (unit) {
         for (const char *u = units; u <= unit; u++) c->bandwidth *= 1000;
@@ -192,6 +193,10 @@ static bool read_call(struct communication_call *c, int argc, char **argv,
     }
     if (c->bandwidth > 0 && !c->device_counts) {
         usage_error("communication", "--link-bandwidth needs --partition");
+        return false;
+    }
+    if (c->by_given && !c->device_counts) {
+        usage_error("communication", "--by needs --partition");
         return false;
     }
     if (c->device_counts && c->unit != COMMUNICATION_CTA) {

@@ -22,6 +22,7 @@ struct communication_call {
     uint32_t devices[MOST_PARTITIONS];
     size_t device_counts; /* of that list */
     enum partition_by by;
+    bool by_given;
     double bandwidth; /* bytes/s of a link; 0: not given */
 };
 

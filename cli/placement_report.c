@@ -81,12 +81,14 @@ static void use_hops(struct placement_report *p, const struct placement_options 
 /* ---- options ----------------------------------------------------------------------------------------------- */
 
 /* The cycles of a hop. false after an error. */
-static bool read_hop_cycles(struct run_options *o, const char *topology, uint64_t *cycles)
+static bool read_hop_cycles(struct run_options *o, const char *topology, bool estimates,
+                            uint64_t *cycles)
 {
     struct piece at = {0};
     *cycles = HOP_CYCLES;
     if (!value_of(o, OPTION_HOP_CYCLES, &at)) return true;
     if (!topology) return is_wrong(o, at, "--hop-cycles needs --topology");
+    if (!estimates) return is_wrong(o, at, "--hop-cycles is for 'heddle estimate'");
     return number_read(&o->diags, "--hop-cycles", at, HOP_CYCLES_MOST, cycles);
 }
 
@@ -99,7 +101,7 @@ bool placement_report_read(struct placement_report *p, struct run_options *o)
     const char *distribute = value_of(o, OPTION_DISTRIBUTE, &at_distribute);
     const char *partitions = value_of(o, OPTION_PARTITIONS, &at_partitions);
     const char *topology = value_of(o, OPTION_TOPOLOGY, &at_topology);
-    if (!read_hop_cycles(o, topology, &hop_cycles)) return false;
+    if (!read_hop_cycles(o, topology, p->estimates, &hop_cycles)) return false;
     if (!map && (distribute || partitions || topology))
         return is_wrong(o,
                         distribute   ? at_distribute

@@ -225,6 +225,21 @@ static int run_command_line(int argc, char **argv)
     return run_command(argc, argv, 0, NULL);
 }
 
+/* Another command has the run made, and prints what it wants of it: what these options ask for would be lost. */
+static bool others_fit(struct run_options *o, bool estimating)
+{
+    bool fits = true;
+    for (size_t i = 0; i < o->count; i++) {
+        const struct run_option *x = &o->list[i];
+        const bool map = x->id >= OPTION_MEMORY_MAP && x->id <= OPTION_HOP_CYCLES;
+        if (x->id != OPTION_PROFILE && (!map || estimating)) continue;
+        diag_error(&o->diags, x->name.at, x->name.length, "--%.*s is for 'heddle run' alone%s",
+                   (int)x->name.length, x->name.text, map ? ", and 'heddle estimate'" : "");
+        fits = false;
+    }
+    return fits;
+}
+
 int run_command(int argc, char **argv, int added, struct event_stream *events)
 {
     struct arena *arena = arena_new();
@@ -238,7 +253,7 @@ int run_command(int argc, char **argv, int added, struct event_stream *events)
     struct watch_report watches = {0};
     struct recording recording = {0};
     struct placement_report placement = {.estimates = estimating};
-    bool ok = run_options_read(&o, argc, argv);
+    bool ok = run_options_read(&o, argc, argv) && (!events || others_fit(&o, estimating));
     struct report r = {
         .arena = arena,
         .json = o.json,

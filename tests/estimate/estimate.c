@@ -208,6 +208,7 @@ Test(estimate, refuses_what_it_does_not_know)
         {"suite:sum_trie", "    1 | heddle estimate suite:sum_trie\n"},
         {"suite:sum_tree --hop-cycles 5", "--hop-cycles needs --topology"},
         {"suite:sum_tree --topology mesh", "it needs --memory-map"},
+        {"suite:sum_tree --profile", "--profile is for 'heddle run' alone"},
         {"suite:sum_tree --memory-map block --topology mesh --hop-cycles x", "a number from 0 to"},
         {"--from x.hdt --memory-map=block", "--from runs nothing: it does not take '--memory-map"},
         {"suite:sum_tree --dep x", "Try 'heddle estimate --help'"},
