@@ -362,6 +362,23 @@ static void compare_without_hops(const struct emu_counts *c, const struct timing
         take_times(c, original.cycles / out->cycles, modelled, out);
 }
 
+/* Which sets of L1 the lines of CTAs share depends on which CTAs run on an SM at once, and on where their memory lies: with other
+ * CTAs, or other addresses, a launch may use all ways of all sets, or half of them. Hashed sets are used evenly. */
+static void widen_by_sets(const struct emu_counts *c, const struct timing_machine *m, bool all,
+                          struct launch_estimate *out)
+{
+    struct timing_machine other = *m;
+    struct timing_result t;
+    struct launch_estimate x;
+    double unused;
+    if (!m->l1.fermi || !(out->high > 0) || c->ctas <= c->sms) return;
+    if (!c->phases[0].total.cache.l1_hits) return;
+    other.l1.half = true;
+    if (estimate_on(c, &other, all, NULL, &unused, &t, &x)) out->high = fmax(out->high, x.cycles);
+    other.l1.half = false, other.l1.ways = UINT32_MAX; /* one set of all lines */
+    if (estimate_on(c, &other, all, NULL, &unused, &t, &x)) out->low = fmin(out->low, x.cycles);
+}
+
 bool launch_estimate_on(const struct emu_counts *c, const struct timing_machine *m,
                         struct launch_estimate *out)
 {
@@ -384,6 +401,7 @@ static bool estimate(const struct emu_counts *c, bool all, struct time_lapse *la
     compare_without_hops(c, &m, modelled, out);
     compare_with_original(c, all, modelled, out);
     judge(c, fit, o.kind == TIMING_NATIVE, waits_of(c, &t), out);
+    widen_by_sets(c, &m, all, out);
     return true;
 }
 

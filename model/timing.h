@@ -92,6 +92,7 @@ struct timing_l1 {
     bool hashed;     /* its sets are chosen by a hash */
     bool random;     /* any line of a set is replaced; else that which was used least recently */
     bool fermi;      /* by that of Fermi, if it has 32 or 64 sets */
+    bool half;       /* sets have half of their ways: what an uneven use of the sets leaves */
     bool local_back; /* stores to .local memory that hit stay there */
     uint32_t ways;
 };

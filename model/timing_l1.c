@@ -29,6 +29,7 @@ void timing_l1_prepare(struct timing *c, uint32_t bytes)
     l->sets = lines / c->m->l1.ways ? lines / c->m->l1.ways : 1;
     l->ways = lines / l->sets; /* what shared memory takes, it takes of each set */
     l->by_sets = timing_divisor(l->sets);
+    if (c->m->l1.half) l->ways = (l->ways + 1) / 2;
     l->lines = l->sets * l->ways;
     for (l->chains = 1; l->chains < l->lines;) l->chains *= 2;
     l->evicted = timing_take(&c->storage, c->sms, sizeof *l->evicted);

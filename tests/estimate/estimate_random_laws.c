@@ -122,13 +122,18 @@ static const struct emu_counts *counts_after(struct kernel *k, const struct shap
     return r->counts;
 }
 
-static double cycles_on(const struct emu_counts *c, const struct emu_gpu *g)
+static struct launch_estimate estimate_on(const struct emu_counts *c, const struct emu_gpu *g)
 {
     struct launch_estimate t;
     struct emu_counts other = *c;
     other.gpu = g;
     cr_assert(launch_estimate_of(&other, &t));
-    return t.cycles;
+    return t;
+}
+
+static double cycles_on(const struct emu_counts *c, const struct emu_gpu *g)
+{
+    return estimate_on(c, g).cycles;
 }
 
 /* Schedulers that take the first warp that is ready can be slower with less to wait for (Graham, "Bounds on
@@ -142,24 +147,32 @@ static double tolerance(const struct shape *s)
 enum { ITERATIONS = 6 };
 static const uint64_t in_order = (uint64_t)1 << 32;
 
-static double plain_cycles(const struct shape *s, uint64_t q, uint32_t grid)
+static struct launch_estimate plain_estimate(const struct shape *s, uint64_t q, uint32_t grid)
 {
     struct kernel k = kernel_of(s);
-    const double t = cycles_on(counts_after(&k, s, q, grid), emu_gpu_find(s->gpu));
+    const struct launch_estimate t = estimate_on(counts_after(&k, s, q, grid),
+                                                 emu_gpu_find(s->gpu));
     kernel_free(&k);
     return t;
 }
 
+static double plain_cycles(const struct shape *s, uint64_t q, uint32_t grid)
+{
+    return plain_estimate(s, q, grid).cycles;
+}
+
 /* More conflicts: all atomics are on one word. (On half of the words there may be fewer, since three of the words can be in
- * one slice, of the half one.) */
+ * one slice, of the half one.) Warps that get into step by less of them can take longer (docs/estimate.md#tests): of 50 kernels one
+ * may, if the interval holds the other time. */
 Test(random_laws, more_of_anything_never_takes_less, .timeout = 1200)
 {
-    uint64_t state = first_state(1);
+    uint64_t state = first_state(1), exceptions = kernels_tried() / 50;
     char name[300];
     for (uint64_t n = kernels_tried(); n; n--) {
         const struct shape s = random_shape(&state);
         say(&s, name, sizeof name);
-        const double t = plain_cycles(&s, in_order | ITERATIONS, s.grid), least = t / tolerance(&s);
+        const struct launch_estimate estimate = plain_estimate(&s, in_order | ITERATIONS, s.grid);
+        const double t = estimate.cycles, least = t / tolerance(&s);
         const double work = plain_cycles(&s, in_order | 2 * ITERATIONS, s.grid),
                      ctas = plain_cycles(&s, in_order | ITERATIONS, 2 * s.grid);
         cr_expect(work >= least, "%s: %g cycles, twice the iterations %g", name, t, work);
@@ -169,24 +182,54 @@ Test(random_laws, more_of_anything_never_takes_less, .timeout = 1200)
         more.stride *= s.loads ? 2 : 1;
         more.words = 1;
         const double conflicts = plain_cycles(&more, in_order | ITERATIONS, s.grid);
-        cr_expect(conflicts >= least, "%s: %g cycles, with more conflicts %g", name, t, conflicts);
+        if (conflicts >= least) continue;
+        cr_expect(exceptions > 0 && conflicts >= estimate.low,
+                  "%s: %g cycles (at least %g), with more conflicts %g", name, t, estimate.low,
+                  conflicts);
+        exceptions -= exceptions > 0;
     }
 }
 
+/* Whether permuted CTAs take as long within 5 %. If not, the interval must hold what they take: which rows of DRAM, sets of L1 and
+ * channels CTAs share that run at once depends on their order (docs/estimate.md#tests). */
+static bool order_changes_little(const struct shape *s, uint64_t f)
+{
+    char name[300];
+    const struct launch_estimate t = plain_estimate(s, in_order | ITERATIONS, s->grid);
+    const double other = plain_cycles(s, f << 32 | ITERATIONS, s->grid);
+    if (fabs(other - t.cycles) <= fmax(0.05, tolerance(s) - 1) * t.cycles) return true;
+    say(s, name, sizeof name);
+    cr_expect(other >= t.low && other <= t.high, "%s: %g cycles (%g to %g), permuted by %u %g",
+              name, t.cycles, t.low, t.high, (unsigned)f, other);
+    return false;
+}
+
+/* One of 50 may be in the interval alone. */
 Test(random_laws, the_order_of_ctas_changes_little, .timeout = 1200)
 {
-    uint64_t state = first_state(2);
-    char name[300];
+    uint64_t state = first_state(2), exceptions = kernels_tried() / 50;
     for (uint64_t n = kernels_tried(); n; n--) {
         struct shape s = random_shape(&state);
         s.uneven = false; /* which SM gets a long CTA is a matter of order on GPUs, too */
-        say(&s, name, sizeof name);
-        const uint64_t f = 2 * (uint64_t)rng_below(&state, 128) + 1;
-        const double t = plain_cycles(&s, in_order | ITERATIONS, s.grid),
-                     other = plain_cycles(&s, f << 32 | ITERATIONS, s.grid);
-        cr_expect(fabs(other - t) <= fmax(0.05, tolerance(&s) - 1) * t,
-                  "%s: %g cycles, permuted by %u %g", name, t, (unsigned)f, other);
+        if (order_changes_little(&s, 2 * (uint64_t)rng_below(&state, 128) + 1)) continue;
+        cr_expect(exceptions > 0, "%d more are to be tried", (int)n - 1);
+        exceptions -= exceptions > 0;
     }
+}
+
+/* The eight CTAs of an SM of a GTX 480 have 32 lines each, twice as many as L1. In this order those that are used at once are in
+ * half of the sets. */
+Test(random_laws, the_interval_holds_an_order_that_crowds_sets_of_l1)
+{
+    const struct shape s = {.chain = 1,
+                            .loads = 2,
+                            .stride = 4,
+                            .words = 8,
+                            .block = 128,
+                            .grid = 1024,
+                            .gpu = "gtx480"};
+    const bool little = order_changes_little(&s, 243);
+    cr_expect(!little, "another order is to be chosen");
 }
 
 /* Grids of more than 4,096 warps on a GPU that does not hash addresses, which are traced in part. With one SM of 15 traced,
