@@ -107,6 +107,9 @@ static const double launch_us = 2012 / 1132.0;
 static const double fill_cycles = 0.45, refill_cycles = 1.21;
 /* 540,672 atomics on one word: f32, f16x2 and f64 take 955 us, integers 400 (h200-cycles.csv, `same_grid`). */
 static const double float_times = 2.4;
+/* Times as long as a fence of the GPU's scope, a fence of the system's takes on an H200 (calibrate/data/h200-cycles.csv: 982
+ * cycles, fence_sys, and 266, fence_gpu). Assumed of others whose fences take time. */
+static const double system_fence_times = 3.7;
 
 /* On an H200 1 KB of words is in two slices, 2 KB in four: random atomics on 256 words (`histogram_global`) take 1.45 cycles
  * for each sector of each warp's, halved, those on 512 words (`order_exchange`) a quarter (calibrate/data/h200.csv). Before:
@@ -139,6 +142,7 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .barrier_latency = g->barrier_latency,
         .constant_latency = g->constant_latency,
         .fence_latency = g->fence_latency,
+        .fence_system = g->fence_latency * system_fence_times,
         .l1.latency = g->l1_latency,
         .l1.sectors = at_least(g->l1_bandwidth / 32, 0.25),
         .l1.whole = g->l1_sector == g->l1_line,

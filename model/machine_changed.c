@@ -62,6 +62,7 @@ bool machine_follow(const struct emu_gpu *measured, const struct emu_gpu *g,
     else if (measured->l2_atomics < g->l2_atomics || measured->l2_atomics > g->l2_atomics)
         m->atomic.lanes = b.atomic.lanes;
     scale_or_take(&m->fence_latency, a.fence_latency, b.fence_latency);
+    scale_or_take(&m->fence_system, a.fence_system, b.fence_system);
     scale_or_take(&m->atomic.attempt, a.atomic.attempt, b.atomic.attempt);
     replace(&m->l1.ways, a.l1.ways, b.l1.ways);
     /* The configuration has no limit of all ports together: it is one of the network, as the ports' own are. */

@@ -127,7 +127,9 @@ struct timing_machine { /* cycles are of the SM's clock */
     double cta_start;    /* from the end of a CTA until the next one issues */
     double cta_launch;   /* of the whole GPU, for a CTA that is started in place of another; 0: any
                           * number at once */
-    double shared_latency, barrier_latency, constant_latency, fence_latency;
+    double shared_latency, barrier_latency, constant_latency;
+    double fence_latency,
+        fence_system; /* of the GPU's scope, of the system's; 0: none, as the GPU's */
     struct timing_l1 l1;
     uint32_t
         fetch_lines; /* of the instruction cache, of 128 bytes; 0: it has whatever is asked for */

@@ -124,6 +124,7 @@ static void prepare_instructions(struct timing *c)
                                                 unit_of_class[class],
                                                 is_fence(i->op),
                                                 c->m->fence_latency > 0 && is_release(i->op),
+                                                i->op && ptx_op_has(i->op, "sys"),
                                                 c->m->sequences && is_sequence(class),
                                                 is_on_floats(i->op),
                                                 c->m->scheduled && !c->hooks && i->combined,

@@ -184,6 +184,7 @@ struct timing_inst {     /* an instruction, as far as each issue of it asks */
     uint8_t class, unit;
     bool fence;    /* the warp waits until all that it has stored is in L2 */
     bool release;  /* the same before it; for nothing, if the machine's fences take no time */
+    bool system;   /* either is of the scope of the system */
     bool sequence; /* in machine code it ends with a branch: the warp goes on when it is done */
     bool floats;   /* an atomic on floating-point numbers */
     bool combined; /* one lane makes the atomic for all */

@@ -260,11 +260,12 @@ static bool polls_again(struct timing *c, struct timing_scheduler *s, struct tim
 }
 
 /* When a fence that the warp comes to is done. */
-static double fenced(const struct timing *c, const struct timing_warp *w, double now)
+static double fenced(const struct timing *c, const struct timing_warp *w,
+                     const struct timing_inst *i, double now)
 {
-    const double trip = c->m->fence_latency > 0
-                            ? now + c->m->fence_latency * w->fold + timing_lock_queues(c, w)
-                            : now;
+    const struct timing_machine *m = c->m;
+    const double own = i->system && m->fence_system > 0 ? m->fence_system : m->fence_latency;
+    const double trip = own > 0 ? now + own * w->fold + timing_lock_queues(c, w) : now;
     return w->over > trip ? w->over : trip;
 }
 
@@ -272,7 +273,7 @@ static double fenced(const struct timing *c, const struct timing_warp *w, double
 static double released(const struct timing *c, const struct timing_warp *w,
                        const struct timing_inst *i, double now)
 {
-    return i->release && !c->hooks ? fenced(c, w, now) : now;
+    return i->release && !c->hooks ? fenced(c, w, i, now) : now;
 }
 
 static void issue(struct timing *c, struct timing_scheduler *s, struct timing_warp *w, double now)
@@ -317,7 +318,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     }
     if (i->sequence) after = done.done;
     if (class == PTX_COST_CONTROL) after = now + m->branch * fold;
-    const double fence = i->fence && !c->hooks ? fenced(c, w, now) : now;
+    const double fence = i->fence && !c->hooks ? fenced(c, w, i, now) : now;
     if (fence > after) after = fence, part = TIMING_L2;
     const bool async = c->code.steps && c->code.steps[inst];
     if (async) {

@@ -198,6 +198,13 @@ Test(measured_things, a_fence_takes_a_trip_to_l2)
                  release = of_chain("atom.release.gpu.global.exch.b32 %x, [%a], %x;", 1);
     cr_expect(times(fence, alone) <= 1.1, "%g cycles, measured %g", fence, alone);
     cr_expect(times(strong, exchange) <= 1.15, "%g cycles, measured %g", strong, exchange);
+    /* Of the system's scope: what the host sees, too. */
+    const double system = column_of("latency", "fence_sys", CYCLES),
+                 both = of_chain("fence.acq_rel.sys;", 32),
+                 released = of_chain("atom.release.sys.global.exch.b32 %x, [%a], %x;", 1);
+    cr_expect(times(both, system) <= 1.1, "%g cycles, measured %g", both, system);
+    cr_expect(times(released, system + exchange) <= 1.15, "%g cycles, measured %g", released,
+              system + exchange);
     /* ptxas makes a fence of the release. */
     cr_expect(times(release, alone + exchange) <= 1.15, "%g cycles, measured %g", release,
               alone + exchange);
