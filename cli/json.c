@@ -1,4 +1,3 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "cli/json.h"
 
 #include "base/buf.h"
@@ -11,12 +10,17 @@
 
 json_t *json_text(const char *text)
 {
-    json_t *string = json_string(text);
+    return json_bytes(text, strlen(text));
+}
+
+json_t *json_bytes(const char *bytes, size_t size)
+{
+    json_t *string = json_stringn(bytes, size);
     if (string) return string;
-    char *copy = strdup(text);
-    for (char *p = copy; p && *p; p++)
-        if ((unsigned char)*p > 127) *p = '?';
-    string = json_string(copy ? copy : "");
+    char *copy = malloc(size + 1);
+    if (!copy) abort();
+    for (size_t i = 0; i < size; i++) copy[i] = (unsigned char)bytes[i] > 127 ? '?' : bytes[i];
+    string = json_stringn(copy, size);
     free(copy);
     return string;
 }

@@ -9,6 +9,8 @@
 /* A JSON string; what is no UTF-8, a file's name perhaps, comes out with '?' in place of its bytes
  * above 127. */
 json_t *json_text(const char *text);
+/* Likewise of bytes, among which there may be NULs. */
+json_t *json_bytes(const char *bytes, size_t size);
 
 /* Numbers that JSON does not have are strings: "nan", "inf", whole numbers above 2^63. */
 json_t *json_value(const struct value_type *t, uint64_t bits);

@@ -151,7 +151,8 @@ void report_print_json(const struct report *r, double seconds)
     if (placement) json_object_set_new(o, "placement", placement);
     if (r->locks) json_object_set_new(o, "locks", locks_report_json(r->locks));
     json_object_set_new(o, "note", r->note ? json_text(r->note) : json_null());
-    json_object_set_new(o, "printed", json_text(r->printed.data ? r->printed.data : ""));
+    json_object_set_new(o, "printed",
+                        json_bytes(r->printed.data ? r->printed.data : "", r->printed.size));
     json_object_set_new(o, "messages", json_text(r->messages.data ? r->messages.data : ""));
     json_object_set_new(o, "time", times(r, seconds));
     json_dumpf(o, stdout, JSON_INDENT(2));

@@ -43,6 +43,17 @@ Test(program_outcome, a_program_may_ask_why_its_module_is_rejected, .init = prog
     expect_output("0 findings\n");
 }
 
+/* ---- what it prints ---------------------------------------------------------------------------------------- */
+
+Test(program_outcome, nothing_printed_is_lost_in_json, .init = program_start_runs,
+     .fini = program_stop)
+{
+    build_on_driver("app", "int main(void)\n{\n    fwrite(\"x\\0y\\377\\n\", 1, 5, stdout);\n"
+                           "    return cuInit(0);\n}\n");
+    cr_expect_eq(sh("'%s' run --format json ./app", heddle), 0, "%s", said.data);
+    expect_output("\"printed\": \"x\\u0000y?\\n\"");
+}
+
 /* ---- launches without an end ------------------------------------------------------------------------------- */
 
 /* As with kernel files: 5, but 3 where another launch has faulted. The argument: how many launches have an address. */
