@@ -249,6 +249,17 @@ Test(run, bad_kernel_calls)
     CHECK_CALLS(bad_kernel_calls);
 }
 
+/* The list is too short for the buffer: no expectation is met. */
+Test(run, what_cannot_be_compared_meets_nothing)
+{
+    struct run_result r = run_heddle(TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=list(1)'");
+    cr_expect(!strstr(r.out, "met"), "%s", r.out);
+    run_drop(&r);
+    r = run_heddle(TWICE "--arg 'y=buf:u32[4]' --arg 4 --expect 'y=list(1)' --format json");
+    cr_expect(r.status == 2 && strstr(r.out, "\"expectations\": [],"), "%s", r.out);
+    run_drop(&r);
+}
+
 Test(run, mistakes_are_marked)
 {
     struct run_result r = run_heddle("k.ptx --kernel limited --arg f33:1");
