@@ -7,7 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 4096, WORDS = PAGE / 64, ROW_WORDS = 2, RECENT = 64 }; /* rows: as emu_access.rows */
+enum {
+    PAGE = 4096,
+    WORDS = PAGE / 64,
+    ROW_WORDS = 2,
+    RECENT = 1024
+}; /* rows: as emu_access.rows */
 
 struct range {
     uint64_t from, to;
@@ -24,7 +29,10 @@ struct touched {
     size_t range_count, range_room;
     struct page **pages; /* a table with holes, of page_room places: a power of two */
     size_t page_count, page_room;
-    struct page *recent[RECENT]; /* by key, modulo */
+    struct recent {
+        uint64_t key;
+        struct page *page; /* NULL: none */
+    } recent[RECENT];      /* by key, modulo */
 };
 
 static uint64_t key_of(uint64_t number, enum touched_how how)
@@ -95,8 +103,8 @@ static void grow(struct touched *t)
 
 static struct page *page_at(struct touched *t, uint64_t key)
 {
-    struct page **recent = &t->recent[key % RECENT];
-    if (*recent && (*recent)->key == key) return *recent;
+    struct recent *recent = &t->recent[key % RECENT];
+    if (recent->page && recent->key == key) return recent->page;
     if (2 * t->page_count >= t->page_room) grow(t);
     const size_t i = place_of(t, key);
     if (!t->pages[i]) {
@@ -105,7 +113,8 @@ static struct page *page_at(struct touched *t, uint64_t key)
         t->pages[i]->key = key;
         t->page_count++;
     }
-    return *recent = t->pages[i];
+    *recent = (struct recent){key, t->pages[i]};
+    return recent->page;
 }
 
 static void touch(struct touched *t, uint64_t address, uint32_t size, enum touched_how how)

@@ -516,7 +516,7 @@ static void write_cell_strongly(struct access *k, tag own, uint32_t lane, struct
     else if (cell->write == own && !cell->read) {
     } else if (replaces_few(k) && replaces_one(k, own, cell->write, lane) &&
                replaces_one(k, own, cell->read, lane))
-        *cell = (struct cell){.write = own};
+        cell->write = own, cell->read = 0;
     else {
         const bool prune = should_prune(k, cell->write);
         if (!add_strong(k, own, cell, prune)) write_strongly(k, own, lane, cell, prune, address);

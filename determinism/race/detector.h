@@ -112,10 +112,16 @@ struct flag {
     struct vclock *released[LEVELS];
     uint32_t chain[LEVELS]; /* unchanged while `released` only grows (read-modify-writes) */
     uint32_t next;          /* global memory: the next flag in the word, or the next unused one */
-    uint64_t unused;
+    /* Where no scope is narrower than .gpu: a strong write of a word here, if it is known, so that its event need not be looked
+     * at; 0: none. */
+    tag last_write;
+    bool was_atomic; /* by an atomic operation with a result */
+    /* In so many epochs after the release of its thread that made released[GPU]. LATER_MOST: not known. */
+    uint8_t later;
 };
+enum { LATER_MOST = UINT8_MAX };
 _Static_assert(sizeof(struct flag) == 64, "a flag of global memory has a line of the cache");
-struct flag_pool { /* the flags of global memory; struct page has their numbers */
+struct flag_pool { /* the flags of global memory; struct cell has their numbers */
     struct flag *list;
     uint32_t count, vacant;
 };
@@ -246,6 +252,10 @@ void race_sync_read(struct race *r, struct cta *c, struct warp *w, uint32_t lane
 void race_sync_write(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                      const struct emu_access *a, struct flag *f, struct cta *home,
                      uint64_t address);
+/* The same of `own`, a strong write of a word to a flag of global memory without .release, where all scopes are .gpu or wider, no store is
+ * buffered and no thread of the CTA has released with .release. */
+void race_sync_word(struct race *r, const struct cta *c, const struct warp *w, uint32_t lane,
+                    const struct emu_access *a, struct flag *f, tag own);
 /* The lanes of a compare-and-swap that fail: they write nothing. */
 uint32_t race_failing(const struct emu_access *a);
 struct mbarrier *race_mbarrier(struct race *r, struct cta *home, uint32_t offset, uint32_t *slot);
@@ -256,9 +266,8 @@ struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t addre
 static inline struct flag *race_flag_in(const struct race *r, const struct page *p,
                                         uint64_t address)
 {
-    const uint32_t word = (uint32_t)(address % PAGE) / 4;
-    if (!(p->flagged >> word / LINE_WORDS & 1)) return NULL;
-    for (uint32_t i = p->flags[word]; i; i = r->flag_pool.list[i].next)
+    if (!(p->flagged >> (uint32_t)(address % PAGE) / 4 / LINE_WORDS & 1)) return NULL;
+    for (uint32_t i = *shadow_flag(p, address); i; i = r->flag_pool.list[i].next)
         if (r->flag_pool.list[i].address == address) return &r->flag_pool.list[i];
     return NULL;
 }
@@ -267,14 +276,13 @@ struct flag *race_add_flag(struct race *r, struct cta *home, uint64_t address);
 void race_remove_flag(struct race *r, struct cta *home, struct flag *f);
 /* After a weak store to it: removes the flag, if any. */
 void race_clear_flag(struct race *r, struct cta *home, uint64_t address);
-/* Prefetches the number of the flag in global memory; with `was_read`, the flag itself. */
-static inline void race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address,
-                                      bool was_read)
+/* Prefetches the flag, whose number has been read. Whether there is one. */
+static inline bool race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address)
 {
-    const uint32_t word = (uint32_t)(address % PAGE) / 4;
-    if (!(p->flagged >> word / LINE_WORDS & 1)) return;
-    if (was_read) __builtin_prefetch(&r->flag_pool.list[p->flags[word]]);
-    else __builtin_prefetch(&p->flags[word]);
+    if (!(p->flagged >> (uint32_t)(address % PAGE) / 4 / LINE_WORDS & 1)) return false;
+    const uint32_t number = *shadow_flag(p, address);
+    __builtin_prefetch(&r->flag_pool.list[number]);
+    return number;
 }
 void race_flags_clear(struct race *r, struct flags *f);
 /* Drops the flags of global memory when the clocks have been cleared. */
@@ -284,6 +292,15 @@ const struct flag *race_flag_before_buffered(const struct race *r, uint64_t addr
 void race_save_flag(struct race *r, const struct flag *was);
 /* emu_observer.drained: the bytes of a buffered store are in memory now. */
 void race_drained(void *self, const struct emu_drained *s);
+
+/* `home`: the CTA of the shared memory, UINT32_MAX: global. NULL: the thread has released nothing there. */
+const struct own_release *race_own_release(const struct own_releases *o, uint64_t address,
+                                           uint32_t home, uint32_t thread);
+/* Stores what the thread has released at the address, at levels up to `level`. It includes all that
+ * it released there before. */
+void race_keep_release(struct race *r, struct own_releases *o, uint64_t address, uint32_t home,
+                       uint32_t thread, struct vclock *released, uint32_t level);
+void race_clear_releases(struct race *r, struct own_releases *o);
 
 /* report.c: the launch exceeds a limit: no further checks. */
 void race_give_up(struct race *r);

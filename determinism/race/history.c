@@ -36,6 +36,7 @@ uint32_t events_add(struct events *e, const struct event *event)
 enum { SMALL = 1 << 20 };      /* bytes of a page directory that is allocated with calloc */
 enum { UNITS_MOST = 1 << 30 }; /* of a reserved arena: 16 GiB of addresses */
 enum { MUCH = 1 << 20 };       /* more bytes than shared memory has: a longer log */
+enum { CELLS_MOST = 1 << 30 }; /* 12 GiB of addresses; more are allocated by page */
 
 void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
 {
@@ -51,6 +52,25 @@ void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
     if (!s->pages) abort();
 }
 
+static struct cell *cells_of(struct shadow *s, uint32_t shift)
+{
+    const uint32_t count = PAGE >> shift;
+    if (s->mapped && !s->cells) s->cells = pages_new(CELLS_MOST * sizeof *s->cells, PAGES_DENSE);
+    if (s->cells && count <= CELLS_MOST - s->cells_used) {
+        s->cells_used += count;
+        return s->cells + s->cells_used - count;
+    }
+    struct cell *alone = calloc(count, sizeof *alone);
+    if (!alone) abort();
+    return alone;
+}
+
+/* Those of `cells` stay: a page gets cells at most twice. */
+static void free_cells(const struct shadow *s, struct cell *c)
+{
+    if (!s->cells || c < s->cells || c >= s->cells + CELLS_MOST) free(c);
+}
+
 void shadow_forget(struct shadow *s)
 {
     s->launch++;
@@ -64,10 +84,10 @@ void shadow_end(struct shadow *s)
 {
     for (struct page *p = s->first, *next; p; p = next) {
         next = p->next;
-        free(p->cells);
-        free(p->flags);
+        free_cells(s, p->cells);
         free(p);
     }
+    if (s->cells) pages_free(s->cells, CELLS_MOST * sizeof *s->cells);
     if (s->mapped) pages_free((void *)s->pages, (s->count + 1) * sizeof(struct page *));
     else free((void *)s->pages);
     if (s->mapped) pages_free(s->arena, (size_t)UNITS_MOST * UNIT);
@@ -295,19 +315,19 @@ void shadow_keep(struct shadow *s, tag *half, const tag *list, uint32_t count)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-static struct cell *cells_of(uint32_t shift)
+void shadow_mark_flags(struct shadow *s, struct page *p, uint32_t line)
 {
-    struct cell *c = calloc(PAGE >> shift, sizeof *c);
-    if (!c) abort();
-    return c;
+    if (!p->cells) p->cells = cells_of(s, p->shift);
+    p->flagged |= 1u << line;
+    for (uint64_t i = 0; i < LINE_WORDS; i++) *shadow_flag(p, (line * LINE_WORDS + i) * 4) = 0;
 }
 
 void shadow_split(struct shadow *s, struct page *p, uint32_t line)
 {
     const uint32_t n = p->lines[line];
-    if (!p->cells) p->cells = cells_of(2);
+    if (!p->cells) p->cells = cells_of(s, 2);
     struct cell *cells = &p->cells[line * LINE_WORDS];
-    memset(cells, 0, LINE_WORDS * sizeof *cells);
+    for (uint32_t i = 0; i < LINE_WORDS; i++) cells[i].write = cells[i].read = 0;
     p->split |= 1u << line;
     p->lines[line] = 0;
     if (!n) return;
@@ -379,8 +399,9 @@ static void make_fine(struct shadow *s, struct page *p)
     for (uint32_t line = 0; line < LINES; line++)
         if (!(p->split >> line & 1)) shadow_split(s, p, line);
     struct cell *coarse = p->cells;
-    p->cells = cells_of(0);
+    p->cells = cells_of(s, 0);
     for (uint32_t i = 0; i < PAGE; i++) {
+        p->cells[i].flag = coarse[i / 4].flag;
         copy_half(s, &p->cells[i].write, coarse[i / 4].write);
         copy_half(s, &p->cells[i].read, coarse[i / 4].read);
     }
@@ -390,11 +411,11 @@ static void make_fine(struct shadow *s, struct page *p)
     }
     p->shift = 0;
     p->byte_cells = true;
-    free(coarse);
+    free_cells(s, coarse);
 }
 
 /* A new or expired page: no accesses. */
-static void empty(const struct shadow *s, struct page *p, bool fine)
+static void empty(struct shadow *s, struct page *p, bool fine)
 {
     fine |= p->byte_cells; /* a page that had byte cells will have them again */
     memset(p->lines, 0, sizeof p->lines);
@@ -404,11 +425,11 @@ static void empty(const struct shadow *s, struct page *p, bool fine)
     p->shift = fine ? 0 : 2;
     p->split = fine || !s->events ? ~0u : 0;
     if (fine && !p->byte_cells) {
-        free(p->cells);
+        free_cells(s, p->cells);
         p->cells = NULL;
         p->byte_cells = true;
     }
-    if (!p->cells && p->split) p->cells = cells_of(p->shift);
+    if (!p->cells && p->split) p->cells = cells_of(s, p->shift);
     else if (p->split) memset(p->cells, 0, (PAGE >> p->shift) * sizeof *p->cells);
 }
 

@@ -108,6 +108,8 @@ struct archive_block {
 _Static_assert(sizeof(struct archive_block) == UNIT, "the tags fill whole units");
 struct cell {
     tag write, read; /* or TAG_SET and the number of a set */
+    uint32_t
+        flag; /* global memory, in lines that are flagged, first cell of a word: the number of its flag (detector.h) */
 };
 
 enum { SPAN_LANE = 31, SPANS_MOST = 63 };
@@ -146,8 +148,7 @@ struct page {
     uint32_t
         deferred[DEFER_KINDS]; /* the deferred list of number `deferred_in` has such accesses */
     uint64_t deferred_in;
-    uint32_t flagged;      /* global memory: lines with a flag (detector.h) */
-    uint32_t *flags;       /* by word, in lines that are flagged: its number; NULL: none */
+    uint32_t flagged; /* global memory: lines with a flag, whose cells are there, split or not */
     uint32_t conflicting;  /* during a replay: the lines that caused it */
     uint32_t lines[LINES]; /* not split: unit of the line's spans; 0: no access */
     struct page *next;     /* in any order */
@@ -158,6 +159,9 @@ struct shadow { /* of a range of memory that starts at 0 */
     uint64_t launch;
     const struct events *events; /* that the tags name; NULL: no sets and no lines */
     bool mapped; /* `pages` has addresses of its own, and so has the arena: it never moves */
+    struct cell
+        *cells; /* mapped: of the pages, in large pages of the host; NULL: there are none yet */
+    uint64_t cells_used;
     struct strong_log strong;
     unsigned char
         *arena; /* of tag sets and lines, in units; a free one has the number of the next */
@@ -184,6 +188,14 @@ static inline struct page *shadow_page(struct shadow *s, uint64_t address, bool 
     if (p && p->launch == s->launch && (!fine || !p->shift)) return p;
     return shadow_page_slow(s, address, fine);
 }
+
+/* The number of the word's flag, in a line that is flagged. */
+static inline uint32_t *shadow_flag(const struct page *p, uint64_t address)
+{
+    return &p->cells[(address % PAGE & ~UINT64_C(3)) >> p->shift].flag;
+}
+/* Marks the line as flagged; its words have no flags yet. */
+void shadow_mark_flags(struct shadow *s, struct page *p, uint32_t line);
 
 static inline void *shadow_at(const struct shadow *s, uint32_t unit)
 {

@@ -524,7 +524,7 @@ static void prefetch_shadow(const struct access *k)
                                        ? k->shadow->pages[at >> PAGE_BITS]
                                        : NULL;
             const struct cell *cell = p && p->cells ? &p->cells[at % PAGE >> p->shift] : NULL;
-            if (p && p->launch == k->shadow->launch) race_prefetch_flag(k->r, p, at, was_read);
+            if (was_read && p && p->launch == k->shadow->launch) race_prefetch_flag(k->r, p, at);
             if (!was_read) {
                 if (cell) __builtin_prefetch(cell);
                 for (size_t i = 0; k->w->thread_vc && i < sizeof *k->w->thread_vc; i += 64)
@@ -647,13 +647,13 @@ static bool find_sync_words(struct access *k, struct page **pages)
         pages[lane] = p;
         k->flagged |= p->flagged & line;
         if (p->cells) __builtin_prefetch(&p->cells[word]);
-        race_prefetch_flag(k->r, p, at, false);
     }
     return true;
 }
 
-/* From now on accesses to these lines are not deferred. */
-static void stop_deferring_words(const struct access *k, struct page *const *pages)
+/* From now on accesses to these lines are not deferred. Prefetches their flags, and the events of words that have no flag or,
+ * unless `knows`, whose flag does not know them. */
+static void stop_deferring_words(const struct access *k, struct page *const *pages, bool knows)
 {
     for (uint32_t m = k->a->lanes; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
@@ -663,11 +663,11 @@ static void stop_deferring_words(const struct access *k, struct page *const *pag
         if (k->writes) p->no_defer[DEFER_READ] |= line;
         p->no_defer[DEFER_RMW32] |= line;
         p->no_defer[DEFER_RMW64] |= line;
-        if (p->split & line) {
+        const bool is_flag = race_prefetch_flag(k->r, p, at);
+        if (p->split & line && !(knows && is_flag)) {
             prefetch_tags(k->shadow, p->cells[word].write);
             prefetch_tags(k->shadow, p->cells[word].read);
         }
-        race_prefetch_flag(k->r, p, at, true);
     }
 }
 
@@ -681,41 +681,95 @@ static void prefetch_clocks(const struct access *k, struct page *const *pages)
     }
 }
 
+/* Whether the tag is of a strong access of a word by the lane itself. */
+static bool is_own_strong(struct access *k, tag t, uint32_t lane)
+{
+    if (t % LANES != lane || t & TAG_SET || (t >> 5 != k->own_event && !is_own(k, t >> 5)))
+        return false;
+    const struct event *e = &k->events->list[t >> 5];
+    return e->flags == EVENT_STRONG && e->width == k->width;
+}
+
+/* What one lane's read acquires and its check come to, for a word whose last write the flag there knows: without a look at events and
+ * clocks, where the thread has acquired from the thread that wrote it, as it holds the lock of the word, or where an atomic operation
+ * follows another one, as at the lock itself. false: neither is so, and nothing is done. */
+static inline bool check_known_word(struct access *k, tag own, uint32_t lane, struct cell *cell,
+                                    const struct flag *f, uint64_t at)
+{
+    if (f->last_write != cell->write) return false;
+    const bool continues = f->was_atomic && k->a->kind == EMU_ATOMIC && k->writes;
+    if (!vclock_follows(k->w->thread_vc[lane].vc, f->released[LEVELS - 1],
+                        continues ? 0 : f->later)) {
+        if (!continues || cell->read) return false;
+        race_sync_read(k->r, k->c, k->w, lane, k->a, f, NULL, at + MEM_GLOBAL);
+    }
+    if (cell->read && (continues || !k->writes || !is_own_strong(k, cell->read, lane)))
+        return false;
+    cell->read = k->writes ? 0 : own;
+    if (k->writes) cell->write = own;
+    log_strong(k, own, at);
+    return true;
+}
+
+/* Whether the flags of these words may know their last writes (struct flag). */
+static bool knows_last_writes(const struct access *k)
+{
+    const struct race *r = k->r;
+    return r->lowest_level == LEVELS - 1 && !r->has_copies && !r->before_buffered.count &&
+           !k->a->buffered && !(k->a->flags & (EMU_ACQUIRE | EMU_RELEASE)) &&
+           !k->c->own_releases.count;
+}
+
+/* The check of one word, which `own` names the first lane of and `mask` all lanes that read it. `f`: its flag, or NULL; `orders`: it may
+ * acquire or release something; `knows`: see knows_last_writes(). */
+static inline void check_sync_word(struct access *k, tag own, uint32_t mask, struct page *p,
+                                   struct flag *f, bool orders, bool knows)
+{
+    const struct emu_access *a = k->a;
+    const uint32_t lane = own % LANES;
+    const uint64_t at = a->address[lane] - k->start;
+    const bool known = knows && f && !(mask & (mask - 1)) && k->w->thread_vc;
+    struct cell *cell = shadow_cell(k->shadow, p, at);
+    if (!known || !f->last_write || !check_known_word(k, own, lane, cell, f, at)) {
+        for (uint32_t m = orders ? mask : 0; m; m &= m - 1)
+            race_sync_read(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, f, NULL,
+                           at + MEM_GLOBAL);
+        k->has_vc |= k->w->thread_vc != NULL; /* the lane may have acquired something */
+        if (k->writes) write_cell(k, own, lane, cell, at);
+        else read_cell(k, own, mask, cell, at);
+    }
+    if (!orders || !k->writes) return;
+    if (known) race_sync_word(k->r, k->c, k->w, lane, a, f, own);
+    else race_sync_write(k->r, k->c, k->w, lane, a, f, NULL, at + MEM_GLOBAL);
+}
+
 /* Strong accesses to words of global memory that synchronise: locks and the data that they
  * protect. */
 static bool check_sync_words(struct access *k)
 {
     const struct emu_access *a = k->a;
-    const bool orders = a->flags & (EMU_ACQUIRE | EMU_RELEASE) || k->w->thread_vc || k->c->vc,
+    const bool synchronises = a->flags & (EMU_ACQUIRE | EMU_RELEASE) || k->w->thread_vc || k->c->vc,
                adds = a->kind > EMU_STORE && a->op != ATOMIC_CAS;
     struct page *pages[LANES];
     if (!k->strong || k->home || a->width != 4 || a->count != 1 || a->flags & EMU_ASYNC ||
-        (adds && !orders) || !find_sync_words(k, pages))
+        (adds && !synchronises) || !find_sync_words(k, pages))
         return false;
-    stop_deferring_words(k, pages);
-    prefetch_clocks(k, pages);
+    const bool knows = knows_last_writes(k);
+    stop_deferring_words(k, pages, knows);
+    if (!knows || a->kind == EMU_ATOMIC) prefetch_clocks(k, pages);
     const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
     uint32_t number = 0, last = 0, before = 0; /* the last lane's event, its epoch and mask */
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        const uint64_t at = a->address[lane] - k->start;
         mask = lanes_of_same_read(k, left, lane);
         k->writes = writing >> lane & 1;
-        const bool may_order = k->flagged || k->w->thread_vc || a->flags & EMU_RELEASE;
-        struct flag *f = may_order ? race_flag_in(k->r, pages[lane], at + MEM_GLOBAL) : NULL;
-        for (uint32_t m = may_order ? mask : 0; m; m &= m - 1)
-            race_sync_read(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, f, NULL,
-                           at + MEM_GLOBAL);
-        k->has_vc |= k->w->thread_vc != NULL; /* the lane may have acquired something */
+        const bool orders = k->flagged || k->w->thread_vc || a->flags & EMU_RELEASE;
+        struct flag *f = orders ? race_flag_in(k->r, pages[lane], a->address[lane]) : NULL;
         const uint32_t epoch = k->w->epoch[lane], together = mask & (mask - 1) ? mask >> lane : 0;
         if (!number || epoch != last || together != before) number = event(k, epoch, together);
         last = epoch, before = together;
-        const tag own = tag_of(number, lane);
-        struct cell *cell = shadow_cell(k->shadow, pages[lane], at);
-        if (number && k->writes) write_cell(k, own, lane, cell, at);
-        else if (number) read_cell(k, own, mask, cell, at);
-        if (may_order && k->writes)
-            race_sync_write(k->r, k->c, k->w, lane, a, f, NULL, at + MEM_GLOBAL);
+        if (!number) return true;
+        check_sync_word(k, tag_of(number, lane), mask, pages[lane], f, orders, knows);
     }
     return true;
 }

@@ -119,20 +119,16 @@ static struct flag *add_global_flag(struct race *r, uint64_t address)
 {
     struct page *p = page_of(r, address);
     if (!p) return NULL;
-    const uint32_t word = (uint32_t)(address % PAGE) / 4, line = word / LINE_WORDS;
-    if (!p->flags) p->flags = malloc(PAGE / 4 * sizeof *p->flags);
-    if (!p->flags) abort();
-    if (!(p->flagged >> line & 1))
-        memset(&p->flags[line * LINE_WORDS], 0, LINE_WORDS * sizeof *p->flags);
-    p->flagged |= 1u << line;
+    const uint32_t line = (uint32_t)(address % PAGE) / 4 / LINE_WORDS;
+    if (!(p->flagged >> line & 1)) shadow_mark_flags(&r->global, p, line);
     const uint32_t place = new_global_flag(&r->flag_pool);
     if (!place) {
         race_give_up(r);
         return NULL;
     }
     struct flag *flag = &r->flag_pool.list[place];
-    *flag = (struct flag){.address = address, .next = p->flags[word]};
-    p->flags[word] = place;
+    *flag = (struct flag){.address = address, .next = *shadow_flag(p, address)};
+    *shadow_flag(p, address) = place;
     return flag;
 }
 
@@ -140,7 +136,7 @@ static void remove_global_flag(struct race *r, struct flag *flag)
 {
     struct flag_pool *p = &r->flag_pool;
     const uint32_t place = (uint32_t)(flag - p->list);
-    uint32_t *at = &page_of(r, flag->address)->flags[flag->address % PAGE / 4];
+    uint32_t *at = shadow_flag(page_of(r, flag->address), flag->address);
     while (*at != place) at = &p->list[*at].next;
     *at = flag->next;
     empty_flag(r, flag);
@@ -175,6 +171,65 @@ void race_clear_flag(struct race *r, struct cta *home, uint64_t address)
 {
     struct flag *flag = race_flag_at(r, home, address);
     if (flag) race_remove_flag(r, home, flag);
+}
+
+/* ---- what a thread released
+ * ------------------------------------------------------------------------------------------ */
+
+static struct own_release *own_release_slot(const struct own_releases *o, uint64_t address,
+                                            uint32_t home, uint32_t thread)
+{
+    uint64_t h = address * UINT64_C(0x9e3779b97f4a7c15);
+    h = (h ^ h >> 32 ^ thread ^ (uint64_t)home << 32) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t i = (uint32_t)(h >> 32);; i++) {
+        struct own_release *own = &o->list[i & (o->cap - 1)];
+        if (!own->address ||
+            (own->address == address && own->thread == thread && own->home == home))
+            return own;
+    }
+}
+
+const struct own_release *race_own_release(const struct own_releases *o, uint64_t address,
+                                           uint32_t home, uint32_t thread)
+{
+    const struct own_release *own = o->count ? own_release_slot(o, address, home, thread) : NULL;
+    return own && own->address ? own : NULL;
+}
+
+void race_keep_release(struct race *r, struct own_releases *o, uint64_t address, uint32_t home,
+                       uint32_t thread, struct vclock *released, uint32_t level)
+{
+    if (2 * (o->count + 1) > o->cap) {
+        struct own_releases bigger = {.cap = o->cap ? 2 * o->cap : 16, .count = o->count};
+        bigger.list = calloc(bigger.cap, sizeof *bigger.list);
+        if (!bigger.list) abort();
+        for (uint32_t i = 0; i < o->cap; i++) {
+            const struct own_release *own = &o->list[i];
+            if (own->address)
+                *own_release_slot(&bigger, own->address, own->home, own->thread) = *own;
+        }
+        free(o->list);
+        *o = bigger;
+    }
+    struct own_release *own = own_release_slot(o, address, home, thread);
+    o->count += !own->address;
+    own->address = address;
+    own->home = home;
+    own->thread = thread;
+    for (uint32_t i = r->lowest_level; i <= level; i++) {
+        vclock_unref(&r->vclocks, own->released[i]);
+        own->released[i] = vclock_ref(released);
+    }
+}
+
+void race_clear_releases(struct race *r, struct own_releases *o)
+{
+    for (uint32_t i = 0; i < o->cap && o->count; i++) {
+        if (!o->list[i].address) continue;
+        for (uint32_t k = 0; k < LEVELS; k++) vclock_unref(&r->vclocks, o->list[i].released[k]);
+        o->list[i] = (struct own_release){0};
+        o->count--;
+    }
 }
 
 /* ---- flags before buffered stores

@@ -381,65 +381,6 @@ static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
     advance_epoch(c, w, lanes);
 }
 
-static struct own_release *own_release_slot(const struct own_releases *o, uint64_t address,
-                                            uint32_t home, uint32_t thread)
-{
-    uint64_t h = address * UINT64_C(0x9e3779b97f4a7c15);
-    h = (h ^ h >> 32 ^ thread ^ (uint64_t)home << 32) * UINT64_C(0x9e3779b97f4a7c15);
-    for (uint32_t i = (uint32_t)(h >> 32);; i++) {
-        struct own_release *own = &o->list[i & (o->cap - 1)];
-        if (!own->address ||
-            (own->address == address && own->thread == thread && own->home == home))
-            return own;
-    }
-}
-
-static const struct own_release *find_own_release(const struct own_releases *o, uint64_t address,
-                                                  uint32_t home, uint32_t thread)
-{
-    const struct own_release *own = o->count ? own_release_slot(o, address, home, thread) : NULL;
-    return own && own->address ? own : NULL;
-}
-
-/* Stores what the thread has released at the address, at levels up to `level`. It includes all that
- * it released there before. */
-static void keep_own_release(struct race *r, struct own_releases *o, uint64_t address,
-                             uint32_t home, uint32_t thread, struct vclock *released,
-                             uint32_t level)
-{
-    if (2 * (o->count + 1) > o->cap) {
-        struct own_releases bigger = {.cap = o->cap ? 2 * o->cap : 16, .count = o->count};
-        bigger.list = calloc(bigger.cap, sizeof *bigger.list);
-        if (!bigger.list) abort();
-        for (uint32_t i = 0; i < o->cap; i++) {
-            const struct own_release *own = &o->list[i];
-            if (own->address)
-                *own_release_slot(&bigger, own->address, own->home, own->thread) = *own;
-        }
-        free(o->list);
-        *o = bigger;
-    }
-    struct own_release *own = own_release_slot(o, address, home, thread);
-    o->count += !own->address;
-    own->address = address;
-    own->home = home;
-    own->thread = thread;
-    for (uint32_t i = r->lowest_level; i <= level; i++) {
-        vclock_unref(&r->vclocks, own->released[i]);
-        own->released[i] = vclock_ref(released);
-    }
-}
-
-static void clear_own_releases(struct race *r, struct own_releases *o)
-{
-    for (uint32_t i = 0; i < o->cap && o->count; i++) {
-        if (!o->list[i].address) continue;
-        for (uint32_t k = 0; k < LEVELS; k++) vclock_unref(&r->vclocks, o->list[i].released[k]);
-        o->list[i] = (struct own_release){0};
-        o->count--;
-    }
-}
-
 /* Whether what was released at the flag at this level is visible to the CTA: its last release came
  * from the same CTA, the same cluster, or anywhere (inclusive scopes: PTX, "morally strong
  * operations"). */
@@ -478,6 +419,7 @@ static void remember_observed(struct race *r, struct thread_vc *m, struct vclock
         m->has_replaced = true;
     } else vclock_unref(&r->vclocks, m->latest[at]);
     m->latest[at] = vclock_ref(now);
+    vclock_prefetch(now);
     m->chain[at] = chain;
     m->acquired &= (uint8_t) ~(1u << at);
     m->before_fence &= (uint8_t) ~(1u << at);
@@ -637,22 +579,52 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
     const bool releases = a->flags & EMU_RELEASE;
     const uint32_t whose = home ? home->index : UINT32_MAX;
     const struct own_release *own = releases ? NULL
-                                             : find_own_release(&c->own_releases, address, whose,
+                                             : race_own_release(&c->own_releases, address, whose,
                                                                 thread);
     if (!f && !releases && !(thread_vc && thread_vc->fenced) && !own) return;
     if (!f) f = race_add_flag(r, home, address);
     if (!f) return;
+    f->last_write = 0;
     struct vclock *now = releases ? release_vclock(r, c, w, 1u << lane) : NULL;
     const bool passes_on = a->kind != EMU_STORE,
                any = r->lowest_level == LEVELS - 1 && top == LEVELS - 1
                          ? release_at_gpu(r, c, w, lane, passes_on, f, now, own)
                          : release_at_levels(r, c, w, lane, passes_on, f, now, own, top);
-    if (releases) keep_own_release(r, &c->own_releases, address, whose, thread, now, top);
+    if (releases) race_keep_release(r, &c->own_releases, address, whose, thread, now, top);
     vclock_unref(&r->vclocks, now);
     f->id[0] = c->index;
     f->id[1] = c->cluster;
     if (releases) advance_epoch(c, w, 1u << lane);
     if (!any) race_remove_flag(r, home, f);
+}
+
+void race_sync_word(struct race *r, const struct cta *c, const struct warp *w, uint32_t lane,
+                    const struct emu_access *a, struct flag *f, tag own)
+{
+    struct thread_vc *m = &w->thread_vc[lane];
+    struct release_fence *fence = fence_for(m, LEVELS - 1);
+    struct vclock **to = &f->released[LEVELS - 1];
+    const bool passes_on = a->kind != EMU_STORE;
+    uint32_t later = LATER_MOST;
+    if (fence) {
+        struct vclock *published = fence_vclock(r, c, w, lane, fence);
+        if (passes_on) join_fence(r, to, m, fence, published);
+        else if (*to != published) {
+            vclock_unref(&r->vclocks, *to);
+            *to = vclock_ref(published);
+        }
+        if (*to == published) later = w->epoch[lane] - fence->epoch;
+    } else if (!passes_on) {
+        vclock_unref(&r->vclocks, *to);
+        *to = NULL;
+    }
+    if (!passes_on) f->chain[LEVELS - 1] = ++r->chains;
+    f->id[0] = c->index;
+    f->id[1] = c->cluster;
+    f->last_write = own;
+    f->was_atomic = a->kind == EMU_ATOMIC;
+    f->later = (uint8_t)(later < LATER_MOST ? later : LATER_MOST);
+    if (!*to) race_remove_flag(r, NULL, f);
 }
 
 static bool same(const uint8_t *a, const uint8_t *b, uint32_t width)
@@ -939,7 +911,7 @@ void race_cta_end(struct race *r, struct cta *c)
     vclock_unref(&r->vclocks, c->vc);
     c->vc = NULL;
     race_flags_clear(r, &c->flags);
-    clear_own_releases(r, &c->own_releases);
+    race_clear_releases(r, &c->own_releases);
     forget_shared(r, c);
     free(c->exit_epoch);
     c->exit_epoch = NULL;

@@ -647,6 +647,27 @@ bool vclock_clearly_includes(struct vclock_store *t, struct vclock *a, const str
     return a == b || !b || (a && (is_part_of(a, b) || has_release(t, a, b)));
 }
 
+void vclock_prefetch(const struct vclock *c)
+{
+    const struct node *of = node_of(c);
+    if (!of || of->kind != LAZY_JOIN) return;
+    __builtin_prefetch(of->u.lazy.operand[0]);
+    __builtin_prefetch(of->u.lazy.operand[1]);
+}
+
+bool vclock_follows(const struct vclock *a, const struct vclock *released, uint32_t later)
+{
+    const struct node *of = node_of(a), *releaser = node_of(released);
+    const uint32_t least = releases_of(released) + later;
+    if (!of || of->kind != LAZY_JOIN || !releases_of(released)) return false;
+    if (of == releaser) return releases_of(a) >= least;
+    for (int i = 0; i < 2; i++)
+        if (node_of(of->u.lazy.operand[i]) == releaser &&
+            releases_of(of->u.lazy.operand[i]) >= least)
+            return true;
+    return false;
+}
+
 static struct vclock *join_vclocks(struct vclock_store *t, struct vclock *a, struct vclock *b)
 {
     struct node *x = node_of(a), *y = node_of(b);

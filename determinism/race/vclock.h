@@ -88,6 +88,11 @@ struct vclock *vclock_extend(struct vclock_store *t, struct vclock *known,
 void vclock_join(struct vclock_store *t, struct vclock **a, struct vclock *b);
 /* Whether a quick search shows that a includes all of b. a, b: may be NULL. */
 bool vclock_clearly_includes(struct vclock_store *t, struct vclock *a, const struct vclock *b);
+/* Whether a is the owner of the clock `released`, or has acquired a clock from it (both at a glance), and so includes what that thread did up
+ * to `later` epochs after it released. */
+bool vclock_follows(const struct vclock *a, const struct vclock *released, uint32_t later);
+/* Prefetches what a join with the clock will look at. */
+void vclock_prefetch(const struct vclock *c);
 struct vclock *vclock_ref(struct vclock *c);
 /* Frees memory: lazy joins of the earlier half get one operand in common, a tree of all that any of
  * them says. Then vclock_covers() may be true where it was false, for what had been released

@@ -318,7 +318,7 @@ static void plain_begin(void *self, struct emu_machine *m)
 static const char head[] =
     ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 memory)\n{\n"
     ".shared .align 16 .b8 room[2048];\n"
-    ".reg .b32 %t, %c, %s, %r<40>; .reg .b64 %m, %d<10>; .reg .pred %p<10>; .reg .b16 %h<4>;\n"
+    ".reg .b32 %t, %c, %s, %r<40>; .reg .b64 %m, %d<10>; .reg .pred %p<12>; .reg .b16 %h<4>;\n"
     "ld.param.u64 %m, [memory]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %s, room;\n"
     "setp.eq.u32 %p0, %t, 0; setp.eq.u32 %p1, %t, 33; setp.lt.u32 %p2, %t, 32; setp.eq.u32 %p3, %c, 0;\n"
     "and.b32 %r1, %t, 1; setp.eq.u32 %p4, %r1, 0; setp.eq.and.u32 %p5, %t, 7, %p3; setp.lt.u32 %p6, %t, 40;\n";
@@ -435,9 +435,62 @@ static void widen_scopes(char *text)
         if (at[4] == '.' || at[4] == ';') memcpy(at, ".gpu", 4);
 }
 
+/* Kernels whose threads try to take locks, four times in a loop: each that gets one accesses its data, or now and then
+ * others, and gives it back. Some leave out a fence. */
+static const uint64_t with_locks = UINT64_C(1) << 32; /* added to the seed */
+
+static char *lock_kernel(uint64_t seed)
+{
+    static const char *const locks[] = {"%t", "%t", "%r30", "%r31", "%c"};
+    static const unsigned masks[] = {31, 31, 15,
+                                     3}; /* with 31 no two lanes of a warp want the same lock */
+    static const char *const accesses[] = {
+        "ld.relaxed.gpu.global.u32 %%r4, [%%d2+%u];",
+        "st.relaxed.gpu.global.u32 [%%d2+%u], %%r4;",
+        "ld.volatile.global.u32 %%r4, [%%d2+%u];",
+        "st.volatile.global.u32 [%%d2+%u], %%r4;",
+        "ld.relaxed.gpu.global.u32 %%r4, [%%d2+%u];",
+        "st.relaxed.gpu.global.u32 [%%d2+%u], %%r4;",
+        "atom.relaxed.gpu.global.add.u32 %%r4, [%%d2+%u], 1;",
+        "ld.global.u32 %%r4, [%%d2+%u];",
+        "st.global.u32 [%%d2+%u], %%r4;",
+    };
+    uint64_t s = seed;
+    struct buf b = {0};
+    const bool weak = rng_below(&s, 4), careless = rng_below(&s, 2), strays = rng_below(&s, 2);
+    buf_puts(&b, head);
+    buf_puts(
+        &b,
+        "mov.u32 %r32, 0; shr.u32 %r31, %t, 3; mad.lo.u32 %r30, %c, 5, %t; mov.u32 %r4, 7; AGAIN:\n");
+    for (unsigned section = 1 + rng_below(&s, 2); section; section--) {
+        buf_printf(
+            &b,
+            "add.u32 %%r33, %s, %%r32; and.b32 %%r33, %%r33, %u; mul.wide.u32 %%d2, %%r33, 4; add.u64 %%d2, %%d2, %%m; ",
+            PICK(&s, locks), masks[rng_below(&s, 4)]);
+        buf_puts(
+            &b,
+            "atom.relaxed.gpu.global.cas.b32 %r34, [%d2+7000], 0, 1; setp.eq.u32 %p8, %r34, 0;\n");
+        if (!careless || rng_below(&s, 3)) buf_puts(&b, "@%p8 fence.acq_rel.gpu;\n");
+        for (unsigned i = 1 + rng_below(&s, 4); i; i--) {
+            const unsigned stray = strays && rng_below(&s, 6) == 0 ? 4 : 0;
+            buf_puts(&b, "@%p8 ");
+            buf_printf(&b, accesses[rng_below(&s, weak ? 9 : 7)],
+                       6000 + 128 * rng_below(&s, 2) + stray);
+            buf_puts(&b, "\n");
+        }
+        if (!careless || rng_below(&s, 3)) buf_puts(&b, "@%p8 fence.acq_rel.gpu;\n");
+        buf_puts(&b, rng_below(&s, 2)
+                         ? "@%p8 atom.relaxed.gpu.global.exch.b32 %r34, [%d2+7000], 0;\n"
+                         : "@%p8 st.relaxed.gpu.global.u32 [%d2+7000], 0;\n");
+    }
+    buf_puts(&b, "add.u32 %r32, %r32, 1; setp.lt.u32 %p9, %r32, 4; @%p9 bra AGAIN; ret;\n}\n");
+    return b.data;
+}
+
 static char *kernel(uint64_t seed)
 {
     uint64_t s = seed;
+    if (seed & with_locks) return lock_kernel(seed);
     struct buf b = {0};
     const unsigned statements = 2 + rng_below(&s, 14), syncs = 20 + rng_below(&s, 50),
                    flags = rng_below(&s, 2) * rng_below(&s, 50), usual = rng_below(&s, 8),
@@ -564,20 +617,31 @@ static bool compare(uint64_t seed, size_t *races)
     return fine;
 }
 
-Test(race_random, kernels_race_where_a_plain_detector_says, .timeout = 3000)
+/* `usual`: so many kernels without HEDDLE_PROGRAMS. */
+static void compare_all(uint64_t kind, uint64_t usual)
 {
     const char *more = getenv("HEDDLE_PROGRAMS"), *one = getenv("HEDDLE_SEED");
-    const uint64_t count = one ? 1 : more ? strtoull(more, NULL, 10) : PROGRAMS;
+    const uint64_t count = one ? 1 : more ? strtoull(more, NULL, 10) : usual;
     const uint64_t first = one ? strtoull(one, NULL, 10) : 1;
     uint64_t racy = 0;
     for (uint64_t i = first; i < first + count; i++) {
         size_t races = 0;
-        cr_expect(compare(i, &races));
+        cr_expect(compare(i | kind, &races));
         racy += races > 0;
     }
     if (!one)
-        cr_expect(racy > count / 8 && racy < count * 7 / 8, "%llu of %llu race",
+        cr_expect(racy > count / 12 && racy < count * 7 / 8, "%llu of %llu race",
                   (unsigned long long)racy, (unsigned long long)count);
+}
+
+Test(race_random, kernels_race_where_a_plain_detector_says, .timeout = 3000)
+{
+    compare_all(0, PROGRAMS);
+}
+
+Test(race_random, locks_race_where_a_plain_detector_says, .timeout = 3000)
+{
+    compare_all(with_locks, PROGRAMS / 20);
 }
 
 /* ---- launches that are left out ----------------------------------------------------------------------- */
