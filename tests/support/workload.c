@@ -126,3 +126,11 @@ uint64_t workload_seeds(uint64_t usual)
     const char *more = getenv("HEDDLE_SEEDS");
     return more ? strtoull(more, NULL, 10) : usual;
 }
+
+bool workload_waits_long(const char *name)
+{
+    static const char *const names[] = {"bank", "cloth", "cloth_opt", "sum_lock", "sum_lock_test"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
+}
