@@ -205,7 +205,7 @@ $B/ptxas-diff: $(DIFF) $B/internal.a
 $(TEST): WARN := $(TEST_WARN)
 # Most tests compute little themselves: without optimisation they are compiled in a third of the time. (Two run less in a
 # build without it.)
-$(filter-out $(addprefix $B/tests/,support/% oracles/% unit/fp.o unit/property.o unit/emu_async.o estimate/emu_counts.o order/host_threads.o order/speculation.o),$(TEST)): \
+$(filter-out $(addprefix $B/tests/,support/% oracles/% unit/fp.o unit/property.o unit/emu_async.o estimate/emu_counts.o order/example_order.o order/host_threads.o order/speculation.o),$(TEST)): \
         CFLAGS.release := -O0 -g1
 ifeq ($(MODE),san)
 # The library says to libFuzzer which ways it takes. What computes little is compiled without optimisation: in a fifth

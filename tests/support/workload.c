@@ -129,7 +129,8 @@ uint64_t workload_seeds(uint64_t usual)
 
 bool workload_waits_long(const char *name)
 {
-    static const char *const names[] = {"bank", "cloth", "cloth_opt", "sum_lock", "sum_lock_test"};
+    static const char *const names[] = {
+        "bank", "cloth", "cloth_opt", "sum_lock", "sum_lock_backoff", "sum_lock_test"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0) return true;
     return false;

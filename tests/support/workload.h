@@ -27,7 +27,7 @@ struct suite_result workload_run_order(const char *name, const struct emu_order 
 bool workload_is_one(const char *name, const char *order, uint64_t seeds);
 /* What an order counts by that name ("gpudet.quanta") in all launches, with seed 1. */
 uint64_t workload_count(const char *name, const char *order, const char *number);
-/* Whether it has most of its time at locks, as a shorter one does (hash_chain for accounts and cloth, sum_lock_backoff for sums). */
+/* Whether it has most of its time at locks, as hash_chain does in less time. */
 bool workload_waits_long(const char *name);
 /* HEDDLE_SEEDS of the environment, for tests that take long with many. */
 uint64_t workload_seeds(uint64_t usual);
