@@ -41,7 +41,7 @@ struct batch {
 struct batch_case *batch_add(struct batch *b, char out, batch_ref *ref, int x, int y,
                              const char *format, ...) __attribute__((format(printf, 6, 7)));
 void batch_row(struct batch *b, uint64_t x, uint64_t y, uint64_t z);
-/* Rows of all triples of the values, and `more` of random bits. */
+/* Rows of a third (with sanitizers a fifth) of all triples of the values, each pair in them, and `more` of random bits. */
 void batch_triples(struct batch *b, const uint64_t *values, size_t n, size_t more);
 /* Rows of all pairs of the values, the third operands drawn from them, and `more` of random bits. */
 void batch_rows(struct batch *b, const uint64_t *values, size_t n, size_t more, unsigned bits);

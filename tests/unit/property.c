@@ -21,7 +21,7 @@
 #include <time.h>
 
 enum {
-    PROGRAMS = 400, /* of a test without HEDDLE_PROGRAMS */
+    PROGRAMS = 200, /* of a test without HEDDLE_PROGRAMS */
     IN = 40,        /* 64-bit words that a thread starts from */
     OUT = 64,       /* bytes / 8 that its registers take */
     SLOTS = 8,      /* 64-bit words of its own in .global; half as many in .shared */
