@@ -340,7 +340,7 @@ test-documents: # tests beside those of tests/run: what is checked in, documents
 programs: $(PROGRAMS)           ## the CUDA programs of the tests, into build/programs
 check:                          ## what a change must pass: format, tidy, layers, sizes, clang, same bits, sanitizers, fuzz
 	@tools/deps.sh build test check
-	@$(MAKE) --no-print-directory format-check layers sizes
+	@$(MAKE) -j2 --no-print-directory --output-sync format-check layers sizes
 	@tools/beside.sh tools/tidy.sh $(MAKE) --no-print-directory check-clang check-same check-san check-tsan check-fuzz
 
 format-check:
