@@ -88,7 +88,7 @@ SONAME  := libheddle.so.0
 say = $(if $(filter 1,$(V)),,@echo '$(1) $(2)'; )
 
 .DEFAULT_GOAL := all
-.PHONY: all mpi install-mpi deps demo install check-install test test-documents programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz \
+.PHONY: all mpi install-mpi deps demo install check-install test test-documents programs check format-check tidy layers sizes check-clang check-same check-san check-tsan check-fuzz check-fuzz-emu check-fuzz-others \
         bench claims communication accuracy screenshots uplot measured timing weights fuzz fuzz-ptx fuzz-emu fuzz-trace fuzz-job fuzz-files \
         ptxas-diff man hardware litmus broken broken-gpu regs compare-ptx corpus format clean help
 
@@ -399,10 +399,15 @@ check-tsan: # threads that use the C library, each a device of its own; eight th
 	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads_library
 	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads
 	TSAN_OPTIONS=halt_on_error=1 HEDDLE_ORDER=random build/gcc-tsan/tests/threads
-check-fuzz: # 20 seconds each, side by side; 5 s of calls of files
+check-fuzz: # the emulator for 20 seconds, and the others beside it
 	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
-	@$(MAKE) -j2 --no-print-directory --output-sync fuzz-ptx fuzz-emu fuzz-trace SECONDS=20
-	@$(MAKE) --no-print-directory fuzz-files SECONDS=5
+	@$(MAKE) -j2 --no-print-directory --output-sync check-fuzz-emu check-fuzz-others
+check-fuzz-emu: # 7 seconds of these for the recorded inputs
+	@$(MAKE) --no-print-directory fuzz-emu SECONDS=20
+check-fuzz-others:
+	@$(MAKE) --no-print-directory fuzz-ptx SECONDS=9
+	@$(MAKE) --no-print-directory fuzz-trace SECONDS=5
+	@$(MAKE) --no-print-directory fuzz-files SECONDS=4
 
 bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator units orders calls) heddle) | build/corpus/unpacked ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
