@@ -114,6 +114,7 @@ static bool next(struct pool *p, struct worker *w)
 {
     struct check *c = p->check;
     w->row = NULL;
+    while (p->race < c->races.wanted && c->races.runs[p->race].state >= RUN_ENDED) p->race++;
     for (; p->row < c->row_count; p->row++, p->run = 0) {
         struct check_row *row = &c->rows[p->row];
         if (p->run < row->wanted) {
@@ -129,7 +130,6 @@ static bool next(struct pool *p, struct worker *w)
         if (p->race < c->races.wanted) break; /* behind the reference */
     }
     if (!w->row) {
-        while (p->race < c->races.wanted && c->races.runs[p->race].state >= RUN_ENDED) p->race++;
         if (p->race >= c->races.wanted) return false;
         w->run = &c->races.runs[p->race];
         w->task = check_races_task(c, p->race++);

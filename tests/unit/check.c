@@ -666,6 +666,15 @@ Test(check, undefined_behaviour_is_found)
     }
 }
 
+/* With one process at a time, too, and without any run that looks for races or undefined behaviour beside the first. */
+Test(check, one_process_makes_all_runs)
+{
+    json_t *o = check_json(
+        "check suite:append --order random --runs 3 --jobs 1 --race-runs 0 --no-init", 6);
+    cr_expect_eq(number_at(json_array_get(json_object_get(o, "orders"), 1), "runs"), 3);
+    json_decref(o);
+}
+
 /* The suite says of these workloads what their results depend on. */
 Test(check, names_the_likely_cause)
 {
