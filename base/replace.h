@@ -4,7 +4,8 @@
  *     bool ok = replacement_open(&f, path) && fwrite(...) == n;
  *     if (!replacement_close(&f, ok)) perror(path);
  *
- * What is no regular file (/dev/stdout, a pipe) is written as it is. */
+ * What is no regular file (a pipe, a device), /dev/stdout and what is the process's output already are written as they
+ * are. Of a symbolic link the file that it names is replaced. */
 #ifndef HEDDLE_BASE_REPLACE_H
 #define HEDDLE_BASE_REPLACE_H
 

@@ -271,8 +271,8 @@ static int close_outputs(const struct report_call *r, struct outputs *o, int sta
         [CHROME] = lapse_chrome_end,
         [AERIALVISION] = lapse_aerialvision_end};
     for (int k = 0; k < OUTPUTS; k++) {
-        if (!r->path[k] || !o->file[k].file.path) continue;
-        if (finish[k]) finish[k](&o->file[k]);
+        if (!r->path[k]) continue;
+        if (finish[k] && o->file[k].file.out) finish[k](&o->file[k]);
         const bool good = status == EXIT_FINE;
         if (!replacement_close(&o->file[k].file, good && !o->file[k].failed) && good)
             status = usage_error("report", "cannot write '%s': %s", r->path[k], strerror(errno));

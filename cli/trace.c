@@ -13,8 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- record ------------------------------------------------------------------------------------------------ */
 
@@ -186,10 +184,9 @@ static int trace_record(int argc, char **argv)
         arena_free(arena);
         return finish_output(c.command, status);
     }
-    struct stat there;
-    const bool is_device = stat(output, &there) == 0 && !S_ISREG(there.st_mode);
-    if (status == EXIT_FINE && !is_device && unlink(output) != 0 && errno != ENOENT)
-        status = usage_error(c.command, "cannot replace '%s': %s", output, strerror(errno));
+    FILE *f = status == EXIT_FINE ? fopen(output, "wb") : NULL; /* traces are added to it */
+    if (status == EXIT_FINE && (!f || fclose(f) != 0))
+        status = usage_error(c.command, "cannot write '%s': %s", output, strerror(errno));
     c.traces = output;
     c.index = c.traces_only = true;
     if (status == EXIT_FINE)

@@ -851,3 +851,28 @@ Test(report, traces_of_a_file_give_the_same_document)
     json_decref(a);
     json_decref(b);
 }
+
+/* What is no regular file is written as one: a pipe gets the same bytes, and a full device is no success. */
+Test(report, outputs_go_to_pipes_and_devices)
+{
+    static const char *const options[] = {"--csv",          "--svg",          "--perfetto",
+                                          "--chrome-trace", "--aerialvision", "--konata"};
+    make("ln -s /dev/full %s/full && ln -s /proc/self/fd/1 %s/out");
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char words[600];
+        int status;
+        snprintf(words, sizeof words,
+                 "%%p report suite:saxpy %s %%s/file 2>&1 && "
+                 "%%p report suite:saxpy %s %%s/out 2>&1 >%%s/same && cmp %%s/file %%s/same && "
+                 "%%p report suite:saxpy %s %%s/out 2>&1 | cat >%%s/piped && "
+                 "test $(wc -c <%%s/piped) -ge $(wc -c <%%s/file)",
+                 options[i], options[i], options[i]);
+        make(words);
+        snprintf(words, sizeof words, "%%p report suite:saxpy %s %%s/full 2>&1", options[i]);
+        char *said = command_output(words, &status);
+        cr_expect(eq(int, status, 2), "%s", options[i]);
+        cr_expect(strstr(said, "full': No space left on device") != NULL, "%s: %s", options[i],
+                  said);
+        free(said);
+    }
+}

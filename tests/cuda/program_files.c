@@ -37,16 +37,24 @@ Test(program_files, an_output_that_cannot_be_written_is_no_success, .init = prog
     cr_expect_eq(sh("'%s' run --profile ./app >/dev/full", heddle), 2, "%s", said.data);
     expect_output("cannot write the output: No space left on device");
     cr_expect_eq(sh("'%s' run --format json ./app >/dev/full", heddle), 2, "%s", said.data);
-    cr_expect_eq(sh("'%s' run --counts /dev/full ./app", heddle), 2, "%s", said.data);
-    expect_output("cannot write '/dev/full': No space left on device");
-    cr_expect_eq(sh("'%s' run --order random --record /dev/full ./app", heddle), 2, "%s",
-                 said.data);
+    cr_assert_eq(sh("ln -s /dev/full full && ln -s /proc/self/fd/1 out"), 0);
+    cr_expect_eq(sh("'%s' run --counts full ./app", heddle), 2, "%s", said.data);
+    expect_output("full': No space left on device");
+    cr_expect_eq(sh("'%s' run --order random --record full ./app", heddle), 2, "%s", said.data);
     expect_output("the recording could not be written");
-    cr_expect_eq(sh("HEDDLE_COUNTS=/dev/full LD_LIBRARY_PATH='%s' ./app", libraries), 2, "%s",
+    cr_expect_eq(sh("HEDDLE_COUNTS=full LD_LIBRARY_PATH='%s' ./app", libraries), 2, "%s",
                  said.data);
-    cr_expect_eq(sh("'%s' trace record -o /dev/full ./app", heddle), 2, "%s", said.data);
-    cr_expect_eq(sh("test -c /dev/full"), 0); /* what is no regular file is not replaced */
-    cr_expect_eq(sh("'%s' run --quiet --counts /dev/stdout ./app | grep -c '\"kernel\"'", heddle),
+    cr_expect_eq(sh("'%s' trace record -o full ./app", heddle), 2, "%s", said.data);
+    /* Links are not replaced, and what they name is written as it is: no regular file, or the output. */
+    cr_expect_eq(sh("'%s' run --quiet --counts out ./app | grep -c '\"kernel\"'", heddle), 0, "%s",
+                 said.data);
+    cr_expect_eq(
+        sh("'%s' run --quiet --counts out ./app >text && grep -c '\"kernel\"' text", heddle), 0,
+        "%s", said.data);
+    cr_expect_eq(sh("test -L full && test -L out"), 0);
+    cr_expect_eq(sh("echo old >name && ln -s name link && '%s' run --quiet --counts link ./app && "
+                    "test -L link && grep -c '\"kernel\"' name",
+                    heddle),
                  0, "%s", said.data);
 }
 
