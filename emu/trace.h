@@ -174,7 +174,7 @@ struct trace_inst {              /* a PTX instruction */
     bool dead_result;            /* an atomic whose result no instruction reads */
     bool
         combined; /* an atomic that machine code makes once for a warp (measure/trace_combined.h) */
-    uint8_t pending; /* cp.async.wait_group: groups that it does not wait for */
+    uint8_t pending; /* of cp.async.wait_group: groups that may be; of a branch: PTX_UNROLL() */
     uint8_t handoff; /* enum trace_handoff */
     bool waits;      /* it is in a loop that polls; not in files */
 };

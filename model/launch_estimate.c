@@ -9,6 +9,7 @@
 #include "model/shared_stores.h"
 #include "model/time_lapse.h"
 #include "model/timing_order.h"
+#include "model/unroll.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,6 +84,27 @@ enum timing_part launch_bound(const struct launch_estimate *t)
     return most;
 }
 
+struct machine_code { /* of a trace, as an assembler makes it, if the machine has one */
+    struct unroll unrolled;
+    struct schedule in_order;
+};
+
+static const struct emu_trace *assemble(const struct emu_trace *t, const struct timing_machine *m,
+                                        bool native, struct machine_code *c)
+{
+    *c = (struct machine_code){.in_order = {.trace = *t}};
+    if (!m->scheduled) return t;
+    unroll_take(t, !native, &c->unrolled);
+    schedule_take(&c->unrolled.trace, &c->in_order);
+    return &c->in_order.trace;
+}
+
+static void free_code(struct machine_code *c)
+{
+    schedule_free(&c->in_order);
+    unroll_free(&c->unrolled);
+}
+
 /* The heavy CTAs of a large grid end last: the rest of the launch waits for them. */
 static void wait_for_heavy(const struct emu_counts *c, const struct timing_machine *m,
                            const struct heavy *h, uint32_t slots, uint32_t l1_bytes,
@@ -90,10 +112,9 @@ static void wait_for_heavy(const struct emu_counts *c, const struct timing_machi
 {
     struct timing_result alone;
     if (!h->trace.cta_count) return;
-    struct schedule in_order = {.trace = h->trace};
-    if (m->scheduled) schedule_take(&h->trace, &in_order);
-    timing_run(&in_order.trace, m, slots, l1_bytes, &alone);
-    schedule_free(&in_order);
+    struct machine_code code;
+    timing_run(assemble(&h->trace, m, true, &code), m, slots, l1_bytes, &alone);
+    free_code(&code);
     const double cycles = heavy_begin(h, c, t->cycles - m->start) + alone.cycles;
     if (cycles <= t->cycles) return;
     t->part[TIMING_IDLE] += cycles - t->cycles;
@@ -132,10 +153,10 @@ static double cycles_over_time(const struct emu_counts *c, const struct timing_m
     struct heavy h;
     heavy_take(c, &h);
     sample_take(c, &h.rest, h.rest_instructions, m, all || o.kind != TIMING_NATIVE, &s);
-    struct schedule in_order = {.trace = s.trace};
-    if (m->scheduled) schedule_take(&s.trace, &in_order);
-    timing_run_lapse(&in_order.trace, m, &o, &s.share, slots, l1_bytes, lapse, t);
-    schedule_free(&in_order);
+    struct machine_code code;
+    timing_run_lapse(assemble(&s.trace, m, o.kind == TIMING_NATIVE, &code), m, &o, &s.share, slots,
+                     l1_bytes, lapse, t);
+    free_code(&code);
     scale_to_all(&s, m, t);
     *modelled = t->cycles;
     sample_free(&s);

@@ -11,7 +11,7 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 
 enum {
-    WINDOW = 256, /* longer blocks are put in order in pieces */
+    WINDOW = SCHEDULE_WINDOW,
     /* Cycles until another instruction can use the result. Assumed: only which is longer matters. */
     AFTER_DRAM = 300,
     AFTER_SHARED = 25,

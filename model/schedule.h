@@ -21,7 +21,10 @@
 
 #include "emu/trace.h"
 
-enum { SCHEDULE_LOADS = 32 };
+enum {
+    SCHEDULE_LOADS = 32,
+    SCHEDULE_WINDOW = 256 /* longer blocks are put in order in pieces */
+};
 
 struct schedule {
     struct emu_trace trace; /* of the same CTAs; what is not in another order is the given one's */

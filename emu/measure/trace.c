@@ -11,6 +11,7 @@
 #include "ptx/form.h"
 #include "ptx/polling.h"
 #include "ptx/ptx.h"
+#include "ptx/unroll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,7 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
     const bool *combined = trace_combined(scratch, f);
     const u8 *polls = ptx_find_polls(scratch, f);
     const bool *waits = polls ? ptx_find_polling_loops(scratch, f, polls) : NULL;
+    const u8 *unrolled = ptx_find_unrolled(scratch, f);
     size_t s = 0;
     for (u32 pc = 0; pc < p->place_count; pc++) {
         if (p->places[pc].code != c) continue;
@@ -303,6 +305,7 @@ static void put_function(struct code *k, const struct emu_program *p, const stru
                !(body->stmts[s].kind == PTX_STMT_INST && body->stmts[s].inst == p->places[pc].inst))
             s++;
         if (s == body->count) break;
+        if (unrolled && unrolled[s]) i->pending = unrolled[s];
         i->reg = (u32)k->reg_count;
         i->reads = put_regs(k, f, (u32)s, PTX_USE_READ);
         i->writes = put_regs(k, f, (u32)s, PTX_USE_WRITE);

@@ -51,7 +51,7 @@ static const struct {
                   LOOP("ld.global.cg.u32 %v, [%a]; cvt.u64.u32 %b, %v; add.u64 %a, %a, %b;"), 1, 32,
                   200},
     [CHASE_SHARED] = {"a chain in shared memory",
-                      LOOP("ld.shared.u32 %v, [%s]; add.u32 %s, %s, %v;"), 1, 32, 200},
+                      LOOP("ld.shared.u32 %v, [%s]; add.u32 %s, %s, %v;"), 1, 32, 1000},
     [STREAM] = {"a stream", LOOP("ld.global.u32 %v, [%b]; add.u64 %b, %b, 1310720;"), 1280, 256,
                 16},
     /* Each warp loads its own line again and again: as many sectors as L1 answers. */
