@@ -1,6 +1,8 @@
 /* Blocks double from ARENA_BLOCK to 1 MiB; a request larger than a block gets its own. */
 #include "base/arena.h"
 
+#include "base/decimal.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -100,6 +102,7 @@ char *arena_copy(struct arena *a, const char *text, size_t n)
 
 char *arena_printf(struct arena *a, const char *format, ...)
 {
+    void *const before = decimal_begin();
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -109,6 +112,7 @@ char *arena_printf(struct arena *a, const char *format, ...)
     char *text = arena_alloc(a, (size_t)n + 1);
     vsnprintf(text, (size_t)n + 1, format, again);
     va_end(again);
+    decimal_end(before);
     return text;
 }
 

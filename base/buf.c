@@ -1,5 +1,7 @@
 #include "base/buf.h"
 
+#include "base/decimal.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -43,6 +45,7 @@ void buf_putc(struct buf *b, char c)
 
 void buf_printf(struct buf *b, const char *format, ...)
 {
+    void *const before = decimal_begin();
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
@@ -52,6 +55,7 @@ void buf_printf(struct buf *b, const char *format, ...)
     reserve(b, (size_t)n);
     vsnprintf(b->data + b->size, (size_t)n + 1, format, again);
     va_end(again);
+    decimal_end(before);
     b->size += (size_t)n;
 }
 

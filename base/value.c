@@ -1,6 +1,7 @@
 #include "base/value.h"
 
 #include "base/buf.h"
+#include "base/decimal.h"
 #include "base/diag.h"
 
 #include <errno.h>
@@ -92,7 +93,7 @@ uint64_t value_load(const struct value_type *t, const unsigned char *bytes)
 static bool read_float(const struct value_type *t, const char *text, uint64_t *bits)
 {
     char *end;
-    double x = t->bytes == 4 ? (double)strtof(text, &end) : strtod(text, &end);
+    double x = t->bytes == 4 ? (double)decimal_read_float(text, &end) : decimal_read(text, &end);
     if (end == text || *end) return false;
     *bits = value_of_double(t, x);
     return !isinf(value_double(t, *bits)) || strpbrk(text, "iI"); /* or it is too large */

@@ -32,7 +32,7 @@ const struct value_type *value_type_find(const char *name, size_t n); /* NULL: n
 const char *value_type_names(void);                                   /* "u8, s8, ..." */
 
 /* A whole number in decimal or 0x hexadecimal; of a type with b bits any from -2^(b-1) to 2^b - 1, whatever
- * its sign. A floating-point number as strtod() takes it, rounded to nearest even; "inf", "nan". false: it
+ * its sign. A floating-point number as strtod() takes it in the locale "C", rounded to nearest even; "inf", "nan". false: it
  * is none, or does not fit. */
 bool value_read(const struct value_type *t, const char *text, size_t n, uint64_t *bits);
 

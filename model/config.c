@@ -1,6 +1,8 @@
 /* The keys of configurations, their values read and judged. */
 #include "model/config.h"
 
+#include "base/decimal.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,7 +69,7 @@ const char *config_read(struct emu_gpu *g, int key, const char *text, size_t len
         config_put(g, key, word[0] == 'y');
         return NULL;
     }
-    double value = strtod(word, &end);
+    double value = decimal_read(word, &end);
     const char first = word[word[0] == '-'];
     if (end == word || !(first >= '0' && first <= '9') || strpbrk(word, "xXnN"))
         return REFUSE("%s.%s is a number, not '%s'", k->section, k->key, word);

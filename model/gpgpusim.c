@@ -2,6 +2,7 @@
 #include "model/gpgpusim.h"
 
 #include "base/arena.h"
+#include "base/decimal.h"
 #include "base/diag.h"
 #include "base/text.h"
 #include "model/config.h"
@@ -205,7 +206,7 @@ static size_t numbers(struct config *c, enum option_id o, char separator, double
     if (w.length < sizeof text) memcpy(text, w.text, w.length);
     text[w.length < sizeof text ? w.length : 0] = 0;
     for (; n < most; at = end + 1) {
-        double x = strtod(at, &end);
+        double x = decimal_read(at, &end);
         if (end == at || !(*at >= '0' && *at <= '9') || !(x >= 0 && x <= 1e9)) break;
         out[n++] = x;
         if (*end != separator || !end[1]) {
@@ -288,7 +289,7 @@ static void read_timing(struct config *c, struct emu_gpu *g)
     for (char *at = text; *at;) {
         while (is_space(*at)) at++;
         char *equals = strchr(at, '='), *end;
-        double n = equals ? strtod(equals + 1, &end) : 0;
+        double n = equals ? decimal_read(equals + 1, &end) : 0;
         if (!equals || end == equals + 1 || (*end && *end != ':')) {
             wrong(c, O_timing, "it is name=number:name=number...");
             return;

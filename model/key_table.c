@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/decimal.h"
 #include "base/diag.h"
 #include "base/text.h"
 
@@ -43,7 +44,7 @@ static bool read_value(const struct key_reader *r, const struct table_key *k, st
         diag_error(r->diags, p.at, p.length, "%s is yes or no, not '%s'", k->name, text);
         return false;
     }
-    *out = strtod(text, &end);
+    *out = decimal_read(text, &end);
     if (end == text || *end || !isfinite(*out) || strpbrk(text, "xX")) {
         diag_error(r->diags, p.at, p.length, "%s is a finite number, not '%s'", k->name, text);
         return false;

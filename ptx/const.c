@@ -1,5 +1,6 @@
 /* Constant expressions (PTX ISA, "Constant Expressions"): C's operators on 64-bit integers, signed
  * unless a literal is too large for a signed one or has a U; floating point takes only a sign. */
+#include "base/decimal.h"
 #include "base/diag.h"
 #include "ptx/parser.h"
 
@@ -64,7 +65,7 @@ static bool float_literal(struct ptx_parser *p, struct ptx_value *v)
         memcpy(copy, text, p->t.length);
         copy[p->t.length] = '\0';
         errno = 0;
-        double x = strtod(copy, NULL); /* the C locale: nobody calls setlocale */
+        double x = decimal_read(copy, NULL);
         if (errno == ERANGE) {
             diag_error(p->d, p->t.at, p->t.length, "constant out of the range of .f64");
             ptx_advance(p);

@@ -147,6 +147,17 @@ static bool read_conversion(const struct caller *c, const char **format, struct 
     return true;
 }
 
+/* As the C library of the host formats it (CUDA programming guide), in the program's locale. */
+static void print_float(const char *spec, double d, struct buf *out)
+{
+    const int n = snprintf(NULL, 0, spec, d);
+    char *text = n < 0 ? NULL : malloc((size_t)n + 1);
+    if (!text) return;
+    (void)snprintf(text, (size_t)n + 1, spec, d);
+    buf_puts(out, text);
+    free(text);
+}
+
 static void print_integer(const struct conversion *k, u64 v, struct buf *out)
 {
     char spec[80];
@@ -181,7 +192,7 @@ static bool convert(const struct caller *c, const char **format, struct varargs 
     if (is_float) {
         double d;
         memcpy(&d, &v, sizeof d);
-        buf_printf(out, spec, d);
+        print_float(spec, d, out);
     } else if (k.kind == 's') {
         struct buf text = {0};
         const bool ok = read_text(c, v, &text);

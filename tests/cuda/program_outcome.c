@@ -54,6 +54,35 @@ Test(program_outcome, nothing_printed_is_lost_in_json, .init = program_start_run
     expect_output("\"printed\": \"x\\u0000y?\\n\"");
 }
 
+/* ---- its locale --------------------------------------------------------------------------------------------- */
+
+/* In a locale with a decimal comma numbers of PTX, of settings and of JSON have their point. */
+Test(program_outcome, does_not_depend_on_the_locale, .init = program_start_runs,
+     .fini = program_stop)
+{
+    if (sh("localedef -i de_DE -f UTF-8 ./de_DE.UTF-8") != 0)
+        cr_skip_test("no locale with a comma can be made here");
+    build_on_driver(
+        "app",
+        "#include <locale.h>\n"
+        "static const char ptx[] = \".version 7.0\\n.target sm_75\\n.address_size 64\\n\"\n"
+        "    \".visible .entry k(.param .u64 a)\\n{\\n .reg .b64 %rd; .reg .f64 %d;\\n\"\n"
+        "    \" ld.param.u64 %rd, [a];\\n mov.f64 %d, 1.5;\\n st.global.f64 [%rd], %d;\\n ret;\\n}\\n\";\n"
+        "int main(void)\n{\n"
+        "    CUcontext c; CUmodule m; CUfunction k; CUdeviceptr p; double d;\n"
+        "    void *params[] = {&p};\n"
+        "    if (!setlocale(LC_ALL, \"de_DE.UTF-8\")) return 9;\n"
+        "    if (cuInit(0) || cuCtxCreate(&c, NULL, 0, 0) || cuMemAlloc(&p, 8) ||\n"
+        "        cuModuleLoadData(&m, ptx) || cuModuleGetFunction(&k, m, \"k\") ||\n"
+        "        cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, 0, params, 0) || cuMemcpyDtoH(&d, p, 8)) return 8;\n"
+        "    printf(\"%g\\n\", d);\n"
+        "    return 0;\n}\n");
+    cr_expect_eq(sh("LOCPATH=$PWD '%s' run --quiet --timeout 60.5 --counts c.json ./app", heddle),
+                 0, "%s", said.data);
+    cr_expect_str_eq(said.data, "1,5\n");
+    cr_expect_eq(sh("grep -c '\"simd_efficiency\": 0.03125' c.json"), 0, "%s", said.data);
+}
+
 /* ---- launches without an end ------------------------------------------------------------------------------- */
 
 /* As with kernel files: 5, but 3 where another launch has faulted. The argument: how many launches have an address. */
