@@ -13,7 +13,8 @@ WARN := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-protot
 CFLAGS.release := -O2 -g1 # functions and lines, for profilers; variables are in a debug build
 CFLAGS.debug   := -O0 -g
 # by clang: of the same objects the tests are linked and the fuzzers; what a sanitizer reports needs lines only
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+# AddressSanitizer sees an access by a null pointer, or behind what it points to; no need to ask before each.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all
 CFLAGS.san     := -O1 -gline-tables-only $(SANITIZE) -DARENA_BLOCK=64
 CFLAGS.tsan    := -O0 -g1 -fsanitize=thread # the tests run for a second
 # `make check` compares bits of clang's vector code with those of gcc's. In this mode clang compiles what computes results
@@ -220,7 +221,7 @@ FORCE:
 endif
 $(filter-out $(UNSEEN),$(LIB)): ALL_CFLAGS += -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
 $B/tests/fuzz/%.o: ALL_CFLAGS += -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
-$(filter %.avx2.o,$(LIB)): CFLAGS.san += -fno-sanitize=pointer-overflow,null,object-size,alignment
+$(filter %.avx2.o,$(LIB)): CFLAGS.san += -fno-sanitize=pointer-overflow,alignment
 $(CLI) $(CALIBRATE) $(CUDA) $(RUNTIME) $(TEST): CFLAGS.san := -O0 $(filter-out -O1,$(CFLAGS.san))
 endif
 $B/cuda/%.o $B/cudart-%.o: ALL_CFLAGS += -fno-optimize-sibling-calls # calls of the API stay on the stack: cuda/caller.c
