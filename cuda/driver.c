@@ -414,6 +414,7 @@ static void reset(void)
     emu_profile_free(driver.reports.profile);
     emu_fidelity_free(driver.reports.fidelity);
     estimate_cache_free(driver.reports.estimates);
+    graph_memory_drop();
     free(driver.memory.allocations);
     free(driver.objects.table);
     free((void *)driver.queues.busy);

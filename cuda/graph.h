@@ -95,6 +95,7 @@ bool graph_run_done(const struct graph_run *r);
 /* ---- memory that nodes allocate: its addresses stay the same for as long as there are such nodes ----- */
 
 CUresult graph_memory_work(struct work *w, struct CUctx_st *c, size_t size, CUdeviceptr *address);
+void graph_memory_drop(void); /* all that is left, with the device */
 void graph_memory_retain(struct graph_memory *m);
 void graph_memory_release(struct graph_memory *m);
 CUresult graph_memory_take(struct graph_memory *m);

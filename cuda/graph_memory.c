@@ -54,6 +54,15 @@ CUresult graph_memory_work(struct work *w, struct CUctx_st *c, size_t size, CUde
     return CUDA_SUCCESS;
 }
 
+void graph_memory_drop(void)
+{
+    for (struct graph_memory *m = driver.graph_memory, *next; m; m = next) {
+        next = m->next;
+        free(m);
+    }
+    driver.graph_memory = NULL;
+}
+
 void graph_memory_retain(struct graph_memory *m)
 {
     m->nodes++;

@@ -351,7 +351,9 @@ Test(cli, completion_and_reference_are_current_and_pages_are_written)
              "diff %s/completion/heddle.bash completion/heddle.bash",
              folder, folder, folder);
     cr_expect_eq(system(command), 0, "run 'make man'");
-    cr_expect_neq(run("help --write /dev/null").status, 0);
+    r = run("help --write /dev/null");
+    cr_expect_neq(r.status, 0);
+    drop(&r);
 }
 
 /* The words that bash would offer, one blank between two. */

@@ -35,6 +35,7 @@ static uint64_t from_dram(CUdeviceptr p)
     const struct emu_report *r = emu_launch(driver.emu, emu_kernel_at(image, 0), &l);
     cr_assert(r->fault.kind == EMU_OK, "%s", r->fault.text);
     const uint64_t n = r->counts->phases[0].total.cache.dram_reads;
+    emu_unload(image);
     parsed_free(parsed);
     return n;
 }
