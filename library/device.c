@@ -336,8 +336,7 @@ void device_set_run_observer(struct heddle_device *d, struct run_observer *o)
 void device_set_order(struct heddle_device *d, const struct emu_order *o)
 {
     d->order = o;
-    if (!o) o = device_order(d); /* a recording has ended */
-    mem_fill_unwritten(emu_memory(d->emu), o ? o->unwritten : 0);
+    if (o) mem_fill_unwritten(emu_memory(d->emu), o->unwritten); /* that of a recording */
 }
 
 const struct emu_order *device_order(const struct heddle_device *d)

@@ -266,39 +266,3 @@ Test(library, checks_give_the_verdict_that_the_program_deserves)
         once, &fine);
     cr_expect_eq(r.verdict, HEDDLE_VERDICT_UNKNOWN);
 }
-
-/* What the order random fills unwritten memory with ends with the replay: a native device has zeros there. */
-Test(library, a_replay_leaves_no_filled_memory)
-{
-    static const char text[] =
-        ".version 8.0\n.target sm_70\n.address_size 64\n"
-        ".extern .func (.param .b64 r) malloc(.param .b64 a);\n"
-        ".visible .entry fresh(.param .u64 out)\n{\n.reg .b32 %r; .reg .b64 %d<3>;\n"
-        "ld.param.u64 %d1, [out];\n"
-        "{ .param .b64 a; .param .b64 r; st.param.b64 [a], 256; call (r), malloc, (a); ld.param.b64 %d2, [r]; }\n"
-        "ld.u32 %r, [%d2]; st.global.u32 [%d1], %r;\nret;\n}\n";
-    char path[] = "/tmp/heddle-replay-XXXXXX";
-    const int file = mkstemp(path);
-    cr_assert(file >= 0 && close(file) == 0);
-    struct heddle_module *m = heddle_module_read("m.ptx", text, strlen(text), NULL);
-    uint32_t got[2] = {0};
-    for (int replays = 0; replays < 2; replays++) {
-        struct heddle_device *d = heddle_device_new(
-            &(struct heddle_device_options){.order = replays ? NULL : "random", .seed = 7});
-        cr_assert(heddle_device_load(d, &m, 1), "%s", heddle_device_error(d));
-        const uint64_t out = heddle_device_alloc(d, 4, "out");
-        const uint32_t one[3] = {1, 1, 1};
-        cr_assert(replays ? heddle_device_replay(d, path) : heddle_device_record(d, path));
-        struct heddle_run r = heddle_device_launch(d, "fresh", one, one, 0, &out, 1);
-        cr_assert(!r.fault, "%s", r.text);
-        cr_assert(heddle_device_recording_end(d), "%s", heddle_device_error(d));
-        cr_assert(heddle_device_read(d, &got[0], out, 4));
-        cr_expect(got[0] != 0, "the order fills nothing");
-        r = heddle_device_launch(d, "fresh", one, one, 0, &out, 1);
-        cr_assert(!r.fault && heddle_device_read(d, &got[1], out, 4), "%s", r.text);
-        cr_expect_eq(got[1] == 0, replays, "%08x", got[1]);
-        heddle_device_free(d);
-    }
-    heddle_module_free(m);
-    remove(path);
-}
