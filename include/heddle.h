@@ -473,7 +473,8 @@ bool heddle_device_watch(struct heddle_device *d, uint64_t address, uint32_t wid
 bool heddle_device_record(struct heddle_device *d, const char *path);
 bool heddle_device_replay(struct heddle_device *d, const char *path);
 /* Ends what one of these began, and closes the file. false: it could not be written, or the launches were not those of
- * the recording: heddle_device_error says why. true if nothing was begun. heddle_device_free ends it, too. */
+ * the recording: heddle_device_error says why. true if nothing was begun. heddle_device_free ends it, too. Memory that
+ * nothing has written stays filled as in the first recording that the device replayed: replay each on a device of its own. */
 bool heddle_device_recording_end(struct heddle_device *d);
 
 /* ---- checks of determinism -----------------------------------------------------------------------
