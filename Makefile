@@ -392,6 +392,7 @@ SAN_TESTS := !($(subst $(empty) $(empty),|,$(strip $(SAN_LEFT))))
 check-san: # by clang, whose sanitizers look at pointers, too, and which then has run nearly all tests
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror MODE=san build/clang-san/heddle build/clang-san/tests/run
 	HEDDLE=build/clang-san/heddle HEDDLE_PROGRAMS=40 \
+	    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
 	    tests/run.sh build/clang-san/tests/run --filter '$(SAN_TESTS)'
 	build/clang-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
 check-tsan: # threads that use the C library, each a device of its own; eight that call the driver and the runtime
