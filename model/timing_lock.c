@@ -6,7 +6,8 @@
  * the warp has the lock, others that would take it do not issue. Which of them is next follows from their times.
  *
  * So does an exchange, in a kernel that polls (ptx/polling.h), if its result is read: one that finds the lock taken writes
- * the value that is there, and one that takes it another. Exchanges that nobody reads release locks.
+ * the value that is there, and one that takes it another. Exchanges that nobody reads release locks, and all exchanges those
+ * that a compare-and-swap has taken.
  *
  * Those that would take it try again and again. Each lane that fails occupies the slice of the lock (atomic.attempt). A warp
  * tries again once its attempt is back, so the slice is always busy where n lanes take longer than a round trip, and a request
@@ -31,6 +32,7 @@ enum {
 struct timing_lock {
     u32 element, owner; /* and one each; 0: none, free */
     u32 lanes;          /* that wait for it */
+    bool by_exchange;   /* the owner has taken it so */
 };
 
 static u32 slice_of(const struct timing *c, const struct timing_lock *l)
@@ -99,10 +101,17 @@ static u32 swapped(const struct timing *c, const u32 *word)
     return UINT32_MAX;
 }
 
-static bool writes_line(const struct timing *c, const struct timing_warp *w, const u32 *word,
-                        u32 line)
+static bool is_exchange(const struct timing *c, const u32 *word)
 {
-    if (!is_global(word) || is_attempt(c, word)) return false;
+    return ptx_op_has(c->t->insts[c->t->site_inst[*word >> 2]].op, "exch");
+}
+
+/* Whether the access may release a lock on the line that was taken by an exchange, or a compare-and-swap. */
+static bool writes_line(const struct timing *c, const struct timing_warp *w, const u32 *word,
+                        u32 line, bool by_exchange)
+{
+    if (!is_global(word)) return false;
+    if (is_attempt(c, word) && (by_exchange || !is_exchange(c, word))) return false;
     for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
         const struct trace_line *n = &w->cta_trace->lines[word[1] + i];
         if (n->line == line && (n->how == COUNT_STORE || n->how == COUNT_ATOMIC)) return true;
@@ -114,10 +123,11 @@ static bool writes_line(const struct timing *c, const struct timing_warp *w, con
 static bool is_released(const struct timing *c, const struct timing_warp *w, u32 element)
 {
     const u32 *words = w->trace->words, end = w->trace->count;
+    const bool by_exchange = is_exchange(c, words + w->at);
     u32 at = w->at + 1 + trace_access_words(words + w->at);
     for (const u32 stop = at + AHEAD; at < end && at < stop; at++) {
         if ((words[at] & 3) == TRACE_BLOCK) continue;
-        if (writes_line(c, w, words + at, element / 32)) return true;
+        if (writes_line(c, w, words + at, element / 32, by_exchange)) return true;
         if (swapped(c, words + at) == element) return false;
         at += trace_access_words(words + at);
     }
@@ -132,7 +142,7 @@ bool timing_lock_waits(struct timing *c, struct timing_warp *w)
     const u32 element = swapped(c, word);
     if (element == UINT32_MAX || !is_released(c, w, element)) return false;
     struct timing_lock *l = lock_of(c, element);
-    if (!l) return false;
+    if (!l || w->holds == l) return false; /* the warp's own lock: this releases it */
     c->out->locks = true;
     if (l->owner && l->owner != timing_warp_index(c, w) + 1) {
         w->awaits = l;
@@ -141,6 +151,7 @@ bool timing_lock_waits(struct timing *c, struct timing_warp *w)
         return true;
     }
     l->owner = timing_warp_index(c, w) + 1;
+    l->by_exchange = is_exchange(c, word);
     w->holds = l;
     return false;
 }
@@ -163,7 +174,7 @@ static void let_go(struct timing *c, struct timing_lock *l, double when)
 void timing_lock_written(struct timing *c, struct timing_warp *w, const u32 *word, double done)
 {
     struct timing_lock *l = w->holds;
-    if (!l || !writes_line(c, w, word, (l->element - 1) / 32)) return;
+    if (!l || !writes_line(c, w, word, (l->element - 1) / 32, l->by_exchange)) return;
     w->holds = NULL;
     let_go(c, l, done);
 }
