@@ -311,7 +311,7 @@ Test(trace_command, the_index_says_whether_a_file_is_complete)
 /* What is not there is no success. */
 Test(trace_command, empty_files_and_absent_launches_are_told)
 {
-    command_output(": >%s/empty.hdt", &(int){0});
+    free(command_output(": >%s/empty.hdt", &(int){0}));
     char *said = command_heddle("trace check %s/empty.hdt", 1);
     cr_expect(strstr(said, "empty.hdt' is empty") != NULL, "%s", said);
     free(said);
