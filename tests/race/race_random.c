@@ -10,6 +10,7 @@
 #include "base/rng.h"
 #include "determinism/orders.h"
 #include "determinism/race/race.h"
+#include "emu/atomic.h"
 #include "emu/emu.h"
 #include "emu/memory.h"
 #include "emu/order.h"
@@ -22,7 +23,6 @@
 
 enum {
     PROGRAMS = 1000, /* without HEDDLE_PROGRAMS */
-    LANES = 32,
     BLOCK = 64,
     CTAS = 3,
     THREADS = CTAS * BLOCK,
@@ -236,6 +236,25 @@ static uint32_t byte_of(const struct plain *p, const struct emu_access *a, uint6
     return (uint32_t)(GLOBAL + a->who->cta * ROOM + (at >= MEM_SHARED ? at - MEM_SHARED : at));
 }
 
+/* Whether the lane's compare-and-swap of a word fails: it writes nothing then. Lanes are carried out in order; a word that an
+ * earlier one has changed holds that one's value. */
+static bool fails(const struct emu_access *a, uint32_t lane)
+{
+    uint32_t holds = 0;
+    bool failed = false;
+    if (a->kind != EMU_ATOMIC || a->op != ATOMIC_CAS) return false;
+    memcpy(&holds, a->result + a->stride * lane, 4);
+    for (uint32_t l = 0; l <= lane; l++) {
+        uint32_t comparand, value;
+        if (!(a->lanes >> l & 1) || a->address[l] != a->address[lane]) continue;
+        memcpy(&comparand, a->data + a->stride * l, 4);
+        memcpy(&value, a->data + a->stride * l + 32, 4);
+        failed = holds != comparand;
+        if (!failed) holds = value;
+    }
+    return failed;
+}
+
 static void plain_access(void *self, const struct emu_access *a)
 {
     struct plain *p = self;
@@ -245,15 +264,16 @@ static void plain_access(void *self, const struct emu_access *a)
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
         const uint32_t thread = a->who->cta * BLOCK + a->who->warp * LANES + lane;
         const uint32_t at = byte_of(p, a, a->address[lane]);
+        const bool writes = a->kind != EMU_LOAD && !fails(a, lane);
         const struct past now = {
             .thread = thread,
             .time = ++p->known[thread].of[thread],
             .line = emu_machine_location(p->machine, a->pc).line - p->first_line,
             .warp_time = p->turns,
             .strong = a->flags & EMU_RELAXED,
-            .write = a->kind != EMU_LOAD,
+            .write = writes,
             .reads = a->kind == EMU_LOAD || a->kind == EMU_ATOMIC,
-            .changes = a->kind == EMU_ATOMIC || a->kind == EMU_RED,
+            .changes = writes && a->kind != EMU_STORE,
             .scope = a->scope,
             .width = a->width,
         };
