@@ -272,20 +272,28 @@ static bool has_low_heap(void)
     return (uintptr_t)sbrk(0) < MEM_GLOBAL + ABOVE_HEAP;
 }
 
+/* Of memory without blocks. */
+static void move_to(struct mem *m, uint64_t first)
+{
+    const bool tracked = m->written;
+    munmap(m->base, m->reserved);
+    if (tracked) munmap(m->written, span(m) / 8);
+    m->written = NULL;
+    reserve_from(m, first);
+    if (tracked) mem_track(m);
+}
+
 /* Memory begins behind such a heap even where the heap has not come so far: its addresses are the same in each run. */
 bool mem_unify(struct mem *m)
 {
     if (m->unified) return true;
-    const bool may_move = !m->serial;
-    if (!(may_move && has_low_heap()) && keep_free(m)) return true;
+    const bool may_move = !m->serial, low = may_move && has_low_heap();
+    if (!low && keep_free(m)) return true;
     if (!may_move) return false;
-    munmap(m->base, m->reserved);
-    const bool tracked = m->written;
-    if (tracked) munmap(m->written, span(m) / 8);
-    m->written = NULL;
-    reserve_from(m, ABOVE_HEAP);
-    if (tracked) mem_track(m);
-    return keep_free(m);
+    move_to(m, ABOVE_HEAP);
+    if (keep_free(m)) return true;
+    if (!low) move_to(m, 0);
+    return false;
 }
 
 static void free_texts(const struct mem_block *b)
