@@ -578,7 +578,7 @@ static struct stand set_up(uint64_t seed, const char *order, enum emu_divergence
     s.parsed = parse_text("random.ptx", s.text, strlen(s.text));
     cr_assert(s.parsed->ok, "HEDDLE_SEED=%llu: %s\n%s", (unsigned long long)seed,
               first_error(s.parsed), s.text);
-    s.e = emu_new(&(struct emu_config){.threads = 1, .divergence = divergence, .timeout = 10});
+    s.e = emu_new(&(struct emu_config){.threads = 1, .divergence = divergence, .timeout = 60});
     s.im = emu_load(s.e, &s.parsed->module, 1, &why);
     cr_assert(s.im, "%s", why);
     s.orders = order ? orders_new(order, seed, &why) : NULL;
