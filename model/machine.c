@@ -58,11 +58,12 @@ static void set_classes(struct timing_machine *m, const struct emu_gpu *g)
     set(m, g, PTX_COST_IDIV, PTX_COST_IDIV, g->divide_latency, g->divide_lanes);
     set(m, g, PTX_COST_SHUFFLE, PTX_COST_SHUFFLE, g->shuffle_latency, g->shuffle_lanes);
     set(m, g, PTX_COST_FADD, PTX_COST_FMAD, g->fp32_latency, g->fp32_lanes);
-    /* A division is a reciprocal and a few steps of refinement: about 8 for f32, 10 times the latency and 8 times the
-     * instructions for f64 (assumed; the fitted GPUs have their own numbers). */
+    /* A division is a reciprocal and a few steps of refinement: about 8 for f32 (assumed). On an H200 an f64 division takes
+     * 15.1 times as long as an addition, a square root 11.3 times, and the rates are 13.0 and 13.7 times lower than that of
+     * additions (calibrate/data/h200-cycles.csv); both are one class. Other GPUs have the same proportions (assumed). */
     set(m, g, PTX_COST_FDIV, PTX_COST_FDIV, g->sfu_latency + 8 * g->fp32_latency, g->sfu_lanes);
     set(m, g, PTX_COST_DADD, PTX_COST_DMAD, g->fp64_latency, g->fp64_lanes);
-    set(m, g, PTX_COST_DDIV, PTX_COST_DDIV, 10 * g->fp64_latency, g->fp64_lanes / 8);
+    set(m, g, PTX_COST_DDIV, PTX_COST_DDIV, 13.1 * g->fp64_latency, g->fp64_lanes / 13.3);
     const bool half = g->half_lanes > 0;
     set(m, g, PTX_COST_HALF, PTX_COST_HALF, half ? g->half_latency : g->fp32_latency,
         half ? g->half_lanes : g->fp32_lanes);

@@ -238,6 +238,22 @@ Test(measured_things, roots_and_divisions_take_the_cycles_of_their_sequences)
     }
 }
 
+/* Divisions and square roots of f64 are one class: it is between both. */
+Test(measured_things, f64_divisions_and_roots_take_about_what_they_took)
+{
+    static const char *const names[] = {"divide_f64", "sqrt_f64"};
+    struct timing_machine m;
+    (void)machine_of(emu_gpu_find("h200"), &m);
+    for (size_t i = 0; i < 2; i++) {
+        const double one = column_of("latency", names[i], CYCLES),
+                     all = column_of("busy", names[i], CYCLES), latency = m.latency[PTX_COST_DDIV],
+                     unit = 8 * m.interval[PTX_COST_DDIV];
+        cr_expect(times(latency, one) <= 1.2, "%s: %g cycles, measured %g", names[i], latency, one);
+        cr_expect(times(unit, all) <= 1.05, "%s: %g cycles for 32 warps, measured %g", names[i],
+                  unit, all);
+    }
+}
+
 /* The assembler moves nothing over the branch to the slow path, so two that do not depend on each other take the time of both:
  * `coulomb` has eight in a row, each a root and then a division, and an H200 takes 1,250 cycles for them (h200.csv). */
 Test(measured_things, a_warp_issues_nothing_during_a_division)
