@@ -273,7 +273,7 @@ static void read_events(struct running *r)
     buf_free(&bytes);
 }
 
-/* Whether an option was given that a program without a device leaves undone; it is told. */
+/* Whether an option was given that a program without a device leaves undone; then it prints that. */
 static bool left_undone(const struct running *r)
 {
     static const enum run_option_id wanted[] = {OPTION_COUNTS, OPTION_RECORD, OPTION_REPLAY,

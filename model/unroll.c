@@ -30,7 +30,7 @@ struct loop {
 
 struct list { /* that grows */
     void *of;
-    u32 count, room;
+    u32 count, capacity;
 };
 
 struct rewriting {
@@ -45,9 +45,9 @@ struct rewriting {
 
 static void *grow(struct list *l, u32 more, size_t size)
 {
-    if (l->room - l->count < more) {
-        l->room = 2 * (l->count + more);
-        l->of = realloc(l->of, l->room * size);
+    if (l->capacity - l->count < more) {
+        l->capacity = 2 * (l->count + more);
+        l->of = realloc(l->of, l->capacity * size);
         if (!l->of) abort();
     }
     l->count += more;
@@ -378,7 +378,7 @@ static void put_warps(struct rewriting *r, struct unroll *u)
     const struct trace_cta **list = timing_calloc(t->cta_count, sizeof *list);
     struct trace_warp *warp = timing_calloc(warps, sizeof *warp);
     u32 *to = timing_calloc(words, sizeof *to);
-    u->room[0] = ctas, u->room[1] = list, u->room[2] = warp, u->room[3] = to;
+    u->owned[0] = ctas, u->owned[1] = list, u->owned[2] = warp, u->owned[3] = to;
     for (u32 k = 0; k < t->cta_count; k++) {
         ctas[k] = *t->ctas[k];
         ctas[k].warps = warp;
@@ -410,8 +410,8 @@ void unroll_take(const struct emu_trace *t, bool keeps, struct unroll *u)
     begin_list(&r.blocks, t->blocks, t->block_count, sizeof *t->blocks);
     begin_list(&r.sites, t->site_inst, t->site_count, sizeof *t->site_inst);
     put_warps(&r, u);
-    u->room[4] = r.insts.of, u->room[5] = r.regs.of, u->room[6] = r.blocks.of,
-    u->room[7] = r.sites.of;
+    u->owned[4] = r.insts.of, u->owned[5] = r.regs.of, u->owned[6] = r.blocks.of,
+    u->owned[7] = r.sites.of;
     u->trace.insts = r.insts.of, u->trace.inst_count = r.insts.count;
     u->trace.regs = r.regs.of, u->trace.reg_count = t->reg_count + r.most_names;
     u->trace.blocks = r.blocks.of, u->trace.block_count = r.blocks.count;
@@ -424,5 +424,5 @@ void unroll_take(const struct emu_trace *t, bool keeps, struct unroll *u)
 
 void unroll_free(struct unroll *u)
 {
-    for (size_t i = 0; i < sizeof u->room / sizeof *u->room; i++) free(u->room[i]);
+    for (size_t i = 0; i < sizeof u->owned / sizeof *u->owned; i++) free(u->owned[i]);
 }

@@ -25,12 +25,12 @@
 #include "emu/trace.h"
 
 /* Loads of several rounds that are put in order together, at most: ptxas keeps so many values in registers where a thread has 32 of
- * these, with which an SM has room for all its threads (18 to 24 loads come before the first use where there are more). */
+ * these, with which an SM has registers for all its threads (18 to 24 loads come before the first use where there are more). */
 enum { UNROLL_LOADS = 24 };
 
 struct unroll {
     struct emu_trace trace; /* of the same CTAs; the given one, if it has no such loop */
-    void *room[8];
+    void *owned[8];         /* what unroll_free() frees */
 };
 
 /* `keeps`: each instruction is there as often as before. */

@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 /* What a test's process tells the runner. */
-struct told {
+struct outcome {
     bool failed, ended;
     char skipped[200]; /* why */
 };
@@ -45,7 +45,7 @@ struct run {
 struct job {
     pid_t pid; /* 0: none */
     const struct run *run;
-    struct told *told;
+    struct outcome *outcome;
     double began;
     bool late;
 };
@@ -55,7 +55,7 @@ extern struct criterion_suite *__start_cr_sts[], *__stop_cr_sts[];
 
 /* Of the process of a test. */
 static const struct run *current;
-static struct told *told;
+static struct outcome *outcome;
 static jmp_buf aborted;
 
 /* One write() for each message: tests run beside each other. */
@@ -73,7 +73,7 @@ static void say(const char *format, ...)
 
 static void failed_at(const char *file, size_t line, const char *message)
 {
-    told->failed = true;
+    outcome->failed = true;
     say("[----] %s:%zu: Assertion Failed\n[----]   %s\n", file, line, message);
 }
 
@@ -123,7 +123,7 @@ void criterion_skip_test(const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    (void)vsnprintf(told->skipped, sizeof told->skipped, format, list);
+    (void)vsnprintf(outcome->skipped, sizeof outcome->skipped, format, list);
     va_end(list);
     exit(0);
 }
@@ -179,7 +179,7 @@ static double now(void)
 
 static void begin(struct job *j, const struct run *r, const sigset_t *signals)
 {
-    *j->told = (struct told){0};
+    *j->outcome = (struct outcome){0};
     j->run = r;
     j->late = false;
     j->began = now();
@@ -193,9 +193,9 @@ static void begin(struct job *j, const struct run *r, const sigset_t *signals)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigprocmask(SIG_SETMASK, signals, NULL);
     current = r;
-    told = j->told;
+    outcome = j->outcome;
     r->test->test();
-    told->ended = true;
+    outcome->ended = true;
     exit(0);
 }
 
@@ -213,10 +213,10 @@ static void end(const struct job *j, int status, const struct rusage *usage,
     const char *category = j->run->test->category, *name = j->run->test->name;
     const double took = now() - j->began;
     const bool crashed = !WIFEXITED(status) || WEXITSTATUS(status) ||
-                         !(j->told->ended || *j->told->skipped);
-    const bool failed = crashed || j->told->failed;
-    if (*j->told->skipped && !failed) {
-        say("[SKIP] %s::%s: %s\n", category, name, j->told->skipped);
+                         !(j->outcome->ended || *j->outcome->skipped);
+    const bool failed = crashed || j->outcome->failed;
+    if (*j->outcome->skipped && !failed) {
+        say("[SKIP] %s::%s: %s\n", category, name, j->outcome->skipped);
         result->skipped++;
         return;
     }
@@ -231,7 +231,7 @@ static void end(const struct job *j, int status, const struct rusage *usage,
     else if (crashed)
         say("[----] %s:%u: %s::%s: the process ended with status %d%s\n", j->run->test->data->file_,
             j->run->test->data->line_, category, name, WEXITSTATUS(status),
-            j->told->ended ? " behind the test" : "");
+            j->outcome->ended ? " behind the test" : "");
     if (failed || options->verbose) {
         fflush(stdout);
         say("[%s] %s::%s: (%.2fs)\n", failed ? "FAIL" : "PASS", category, name, took);
@@ -308,15 +308,15 @@ struct tests_result tests_run(const struct tests_options *options)
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
     const size_t width = options->jobs ? options->jobs : cores > 0 ? (size_t)cores : 1;
     struct job *jobs = calloc(width, sizeof *jobs);
-    struct told *all = mmap(NULL, width * sizeof *all, PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct outcome *all = mmap(NULL, width * sizeof *all, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (!jobs || all == MAP_FAILED) abort();
     sigset_t child, before;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, &before);
     size_t next = 0, running = 0;
-    for (size_t i = 0; i < width; i++) jobs[i].told = &all[i];
+    for (size_t i = 0; i < width; i++) jobs[i].outcome = &all[i];
     while (running || next < count) {
         struct job *free_job = NULL;
         for (size_t i = 0; i < width; i++)
