@@ -51,7 +51,9 @@ struct job {
 };
 
 extern struct criterion_test *__start_cr_tst[], *__stop_cr_tst[];
-extern struct criterion_suite *__start_cr_sts[], *__stop_cr_sts[];
+/* A program without suites has no such section. */
+extern struct criterion_suite *__start_cr_sts[] __attribute__((weak)),
+    *__stop_cr_sts[] __attribute__((weak));
 
 /* Of the process of a test. */
 static const struct run *current;
