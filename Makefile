@@ -482,7 +482,7 @@ fuzz-job:                       ## fuzz the reader of job files for SECONDS, sta
 fuzz-files:                     ## fuzz the calls of files by kernels (docs/files.md) for SECONDS
 	@mkdir -p $(FUZZ)/files/found
 	clang -std=c11 -O1 -g -I. -Iinclude -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	    -o $(FUZZ)/fuzz_files tests/fuzz/fuzz_files.c emu/device/files.c base/buf.c
+	    -o $(FUZZ)/fuzz_files tests/fuzz/fuzz_files.c emu/device/files.c base/buf.c base/decimal.c
 	cd $(FUZZ)/files && ../fuzz_files -max_total_time=$(SECONDS) -timeout=10 -rss_limit_mb=1024 -max_len=512 \
 	    -print_final_stats=1 found > log 2>&1 || { tail -40 log; exit 1; }; tail -8 log
 
