@@ -5,7 +5,6 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/ptx.h"
-#include "tests/bench/native.h"
 
 #include <stdio.h>
 #include <stdlib.h>

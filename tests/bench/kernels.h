@@ -18,4 +18,14 @@ struct bench_machine bench_start(struct ptx_module *m, const struct emu_config *
 const struct emu_report *bench_run(struct bench_machine *d, int k, const struct emu_launch *how);
 void bench_native(int k); /* the same, compiled for the host */
 
+/* The same in C, as a compiler makes the best of them for the host (native.c). */
+void native_saxpy(float *y, const float *x, float a, unsigned n);
+void native_matmul(float *c, const float *a, const float *b, int n);
+void native_mandelbrot(unsigned *out, int width, int height, int limit);
+void native_bfs(unsigned *next, const unsigned *level, const unsigned *first, const unsigned *edges,
+                unsigned n);
+void native_histogram(unsigned *out, const unsigned char *in, unsigned n);
+void native_crypto(unsigned *data, unsigned n, int rounds);
+void native_of_strided(unsigned *out, unsigned n, unsigned stride, unsigned threads);
+
 #endif

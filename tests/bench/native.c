@@ -1,5 +1,5 @@
 /* Compiled with -O3 -march=native. */
-#include "tests/bench/native.h"
+#include "tests/bench/kernels.h"
 
 void native_saxpy(float *restrict y, const float *restrict x, float a, unsigned n)
 {

@@ -1,5 +1,6 @@
 /* The instruction table: every row can be read and reached, opcodes find their rows, and what is
  * wrong with an opcode is said. */
+#include "emu/lower/lower.h"
 #include "ptx/form.h"
 #include "tests/support/forms.h"
 #include "tests/support/support.h"
@@ -428,4 +429,14 @@ Test(isa, ops_know_their_words)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         cr_expect(ptx_op_has(op, words[i].word) == words[i].has, "%s", words[i].word);
     arena_free(a);
+}
+
+/* ---- every form that is not refused is executed ---------------------------------------------------------------- */
+
+Test(emu, every_accepted_form_has_a_rule)
+{
+    for (unsigned f = 0; f < PTX_FORM_COUNT; f++)
+        if (!ptx_forms[f].refused)
+            cr_expect(lower_knows(f), "%s: '%s%s' has no rule in emu/lower/", ptx_forms[f].id,
+                      ptx_forms[f].name, ptx_forms[f].mods);
 }
