@@ -308,9 +308,17 @@ static bool all_of_block(const struct emu_trace *t, const struct moved *m,
     return true;
 }
 
-static void put_warp(const struct emu_trace *t, const struct moved *m, const struct trace_warp *w,
-                     struct place_of *of, u32 *to)
+struct reordering {
+    const struct emu_trace *t;
+    const struct moved *m;
+    struct place_of *of; /* for the accesses of a block */
+};
+
+static u32 put_warp(void *self, const struct trace_warp *w, u32 *to)
 {
+    const struct reordering *r = self;
+    const struct emu_trace *t = r->t;
+    const struct moved *m = r->m;
     if (w->count) memcpy(to, w->words, w->count * sizeof *to);
     for (u32 at = 0; at < w->count;) {
         const u32 word = w->words[at++], begin = at;
@@ -323,8 +331,37 @@ static void put_warp(const struct emu_trace *t, const struct moved *m, const str
         const u32 number = TRACE_BLOCK_OF(word);
         const struct trace_block *block = &t->blocks[number];
         if (m->accesses[number] && all_of_block(t, m, block, w->words + begin, at - begin))
-            put_accesses(t, m, block, w->words + begin, at - begin, of, to + begin);
+            put_accesses(t, m, block, w->words + begin, at - begin, r->of, to + begin);
     }
+    return w->count;
+}
+
+void schedule_rewrite(struct emu_trace *trace, void *owned[4],
+                      u32 (*put)(void *self, const struct trace_warp *w, u32 *to), void *self)
+{
+    const struct trace_cta *const *from = trace->ctas;
+    u64 words = 0, warps = 0;
+    for (u32 k = 0; k < trace->cta_count; k++) {
+        warps += from[k]->warp_count;
+        for (u32 w = 0; w < from[k]->warp_count; w++) words += from[k]->warps[w].count;
+    }
+    struct trace_cta *ctas = timing_calloc(trace->cta_count, sizeof *ctas);
+    const struct trace_cta **list = timing_calloc(trace->cta_count, sizeof *list);
+    struct trace_warp *warp = timing_calloc(warps, sizeof *warp);
+    u32 *to = timing_calloc(words, sizeof *to);
+    owned[0] = ctas, owned[1] = list, owned[2] = warp, owned[3] = to;
+    for (u32 k = 0; k < trace->cta_count; k++) {
+        ctas[k] = *from[k];
+        ctas[k].warps = warp;
+        list[k] = &ctas[k];
+        for (u32 w = 0; w < ctas[k].warp_count; w++, warp++) {
+            *warp = from[k]->warps[w];
+            warp->words = to;
+            warp->count = put(self, &from[k]->warps[w], to);
+            to += warp->count;
+        }
+    }
+    trace->ctas = list;
 }
 
 void schedule_take(const struct emu_trace *t, struct schedule *s)
@@ -338,37 +375,17 @@ void schedule_take(const struct emu_trace *t, struct schedule *s)
         site_inst[i] = t->site_inst[i] < t->inst_count ? m.place[t->site_inst[i]] : t->site_inst[i];
     for (u32 b = 0; b < t->block_count; b++)
         if (t->blocks[b].count > most) most = t->blocks[b].count;
-    u64 words = 0, warps = 0;
-    for (u32 k = 0; k < t->cta_count; k++) {
-        warps += t->ctas[k]->warp_count;
-        for (u32 w = 0; w < t->ctas[k]->warp_count; w++) words += t->ctas[k]->warps[w].count;
-    }
-    struct place_of *of = timing_calloc(most, sizeof *of);
-    struct trace_cta *ctas = timing_calloc(t->cta_count, sizeof *ctas);
-    const struct trace_cta **list = timing_calloc(t->cta_count, sizeof *list);
-    struct trace_warp *warp = timing_calloc(warps, sizeof *warp);
-    u32 *to = timing_calloc(words, sizeof *to);
-    *s = (struct schedule){*t, {insts, site_inst, ctas, list, warp, to}};
-    for (u32 k = 0; k < t->cta_count; k++) {
-        ctas[k] = *t->ctas[k];
-        ctas[k].warps = warp;
-        list[k] = &ctas[k];
-        for (u32 w = 0; w < ctas[k].warp_count; w++, warp++) {
-            *warp = t->ctas[k]->warps[w];
-            warp->words = to;
-            put_warp(t, &m, &t->ctas[k]->warps[w], of, to);
-            to += warp->count;
-        }
-    }
+    struct reordering r = {t, &m, timing_calloc(most, sizeof(struct place_of))};
+    *s = (struct schedule){.trace = *t, .owned = {[4] = insts, [5] = site_inst}};
+    schedule_rewrite(&s->trace, s->owned, put_warp, &r);
     s->trace.insts = insts;
     s->trace.site_inst = site_inst;
-    s->trace.ctas = list;
-    free(of);
+    free(r.of);
     free(m.place);
     free(m.accesses);
 }
 
 void schedule_free(struct schedule *s)
 {
-    for (size_t i = 0; i < sizeof s->room / sizeof *s->room; i++) free(s->room[i]);
+    for (size_t i = 0; i < sizeof s->owned / sizeof *s->owned; i++) free(s->owned[i]);
 }

@@ -28,8 +28,14 @@ enum {
 
 struct schedule {
     struct emu_trace trace; /* of the same CTAs; what is not in another order is the given one's */
-    void *room[6];
+    void *owned[6];         /* what schedule_free() frees */
 };
+
+/* Another trace of the same CTAs and warps: `put` writes the words of each warp, at most as many as it had, and returns how many
+ * there are. They and what holds them are in `owned`, for free(). */
+void schedule_rewrite(struct emu_trace *trace, void *owned[4],
+                      uint32_t (*put)(void *self, const struct trace_warp *w, uint32_t *to),
+                      void *self);
 
 void schedule_take(const struct emu_trace *t, struct schedule *s);
 void schedule_free(struct schedule *s);

@@ -337,8 +337,9 @@ static u32 put_group(struct rewriting *r, u32 b, u32 rounds, const u32 *from, u3
 }
 
 /* Rewrites a warp's words. Returns how many there are then. */
-static u32 put_warp(struct rewriting *r, const struct trace_warp *w, u32 *to)
+static u32 put_warp(void *self, const struct trace_warp *w, u32 *to)
 {
+    struct rewriting *r = self;
     u32 count = 0;
     for (u32 at = 0; at < w->count;) {
         const u32 word = w->words[at];
@@ -366,33 +367,6 @@ static u32 put_warp(struct rewriting *r, const struct trace_warp *w, u32 *to)
     return count;
 }
 
-static void put_warps(struct rewriting *r, struct unroll *u)
-{
-    const struct emu_trace *t = r->t;
-    u64 words = 0, warps = 0;
-    for (u32 k = 0; k < t->cta_count; k++) {
-        warps += t->ctas[k]->warp_count;
-        for (u32 w = 0; w < t->ctas[k]->warp_count; w++) words += t->ctas[k]->warps[w].count;
-    }
-    struct trace_cta *ctas = timing_calloc(t->cta_count, sizeof *ctas);
-    const struct trace_cta **list = timing_calloc(t->cta_count, sizeof *list);
-    struct trace_warp *warp = timing_calloc(warps, sizeof *warp);
-    u32 *to = timing_calloc(words, sizeof *to);
-    u->owned[0] = ctas, u->owned[1] = list, u->owned[2] = warp, u->owned[3] = to;
-    for (u32 k = 0; k < t->cta_count; k++) {
-        ctas[k] = *t->ctas[k];
-        ctas[k].warps = warp;
-        list[k] = &ctas[k];
-        for (u32 w = 0; w < ctas[k].warp_count; w++, warp++) {
-            *warp = t->ctas[k]->warps[w];
-            warp->words = to;
-            warp->count = put_warp(r, &t->ctas[k]->warps[w], to);
-            to += warp->count;
-        }
-    }
-    u->trace.ctas = list;
-}
-
 void unroll_take(const struct emu_trace *t, bool keeps, struct unroll *u)
 {
     struct rewriting r = {.t = t, .keeps = keeps};
@@ -409,7 +383,7 @@ void unroll_take(const struct emu_trace *t, bool keeps, struct unroll *u)
     begin_list(&r.regs, t->regs, regs, sizeof *t->regs);
     begin_list(&r.blocks, t->blocks, t->block_count, sizeof *t->blocks);
     begin_list(&r.sites, t->site_inst, t->site_count, sizeof *t->site_inst);
-    put_warps(&r, u);
+    schedule_rewrite(&u->trace, u->owned, put_warp, &r);
     u->owned[4] = r.insts.of, u->owned[5] = r.regs.of, u->owned[6] = r.blocks.of,
     u->owned[7] = r.sites.of;
     u->trace.insts = r.insts.of, u->trace.inst_count = r.insts.count;
