@@ -5,6 +5,7 @@
 #include "ptx/isa.h"
 #include "ptx/unroll.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,9 +188,10 @@ static void put_round(struct rewriting *r, u32 b, u32 *written, u32 round, bool 
     for (u32 k = 0; k < block->count; k++) {
         const bool branch = k + 1 == block->count;
         place[k] = r->insts.count;
-        if (last || !(branch || k + 1 == test)) put_inst(r, &insts[k], written, round, last);
-        else if (r->keeps && branch) put_no_branch(r, &insts[k], &insts[test - 1], written, round);
-        else if (r->keeps) put_inst(r, &insts[k], written, round, last);
+        if (r->keeps && branch && !last)
+            put_no_branch(r, &insts[k], &insts[test - 1], written, round);
+        else if (last || r->keeps || !(branch || k + 1 == test))
+            put_inst(r, &insts[k], written, round, last);
     }
 }
 
@@ -316,6 +318,7 @@ static u32 put_group(struct rewriting *r, u32 b, u32 rounds, const u32 *from, u3
     const struct trace_block *block = &r->t->blocks[b];
     const struct loop *l = r->loops[b];
     u32 at = 0, idle = 0, *const head = to + (*count)++;
+    assert(rounds);
     if (rounds > 1 && !l->copy[rounds - 1].block) make_copy(r, b, rounds);
     const struct copy *c = &l->copy[rounds - 1];
     for (u32 round = 0; round < rounds; round++) {
