@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_JOBS = 1024, MOST_LIST = 1 << 22 };
+enum { MOST_JOBS = 1024, MOST_LIST = 1 << 22, MOST_FOLDER = 3840 }; /* paths of files have 4096 */
 
 static const struct command_option options[] = {
     {.name = "output",
@@ -125,6 +125,11 @@ static bool choose_all(struct request *q, char **words, int count)
 static bool open_folder(const char *folder)
 {
     char path[4096];
+    if (strlen(folder) > MOST_FOLDER) {
+        usage_error("reproduce", "the name of the folder is too long: at most %d bytes",
+                    MOST_FOLDER);
+        return false;
+    }
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         usage_error("reproduce", "cannot make '%s': %s", folder, strerror(errno));
         return false;
@@ -164,7 +169,10 @@ static int run(struct request *q, char **words, int count)
         return EXIT_FINE;
     }
     const char *recorded = text_of(q, q->recorded, reproduce_csv);
-    if (!recorded || !open_folder(q->all.folder)) return EXIT_USAGE;
+    if (!recorded) return EXIT_USAGE;
+    if (!reproduce_is_recorded(recorded))
+        return usage_error("reproduce", "'%s' is no claims.csv of this command", q->recorded);
+    if (!open_folder(q->all.folder)) return EXIT_USAGE;
     q->all.jobs = (unsigned)q->jobs;
     status = run_and_write(q, recorded);
     reproduce_cells_free(&q->all);

@@ -15,6 +15,8 @@
 struct buf;
 struct emu_gpu;
 
+enum { REPRODUCE_MOST_SEEDS = 512 }; /* of an order of an item */
+
 enum reproduce_measure {
     REPRODUCE_ESTIMATE, /* `heddle estimate` with --counts: cycles, their parts, counts */
     REPRODUCE_COUNTS,   /* `heddle run` with --counts */
@@ -174,6 +176,8 @@ double reproduce_ratio(const struct reproduce_claim *c, double ours);
 
 /* Prints the claims whose verdict is worse than in a recorded claims.csv; their number. */
 size_t reproduce_worse(const struct reproduce *r, const char *recorded);
+/* Whether the text is a claims.csv. */
+bool reproduce_is_recorded(const char *csv);
 
 /* ---- outputs ------------------------------------------------------------------------------------- */
 

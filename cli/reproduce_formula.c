@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SEEDS = 512, MOST_NAME = 80, MOST_DEPTH = 40 };
+enum { MOST_SEEDS = REPRODUCE_MOST_SEEDS, MOST_NAME = 80, MOST_DEPTH = 40 };
 
 struct formula {
     const struct reproduce *r; /* NULL: it is only checked */
@@ -278,15 +278,26 @@ static double named(struct formula *f)
 
 /* ---- operators ------------------------------------------------------------------------------------ */
 
+/* 12, 0.5 or 1e-3. */
+static double literal(struct formula *f)
+{
+    char text[MOST_NAME], *end;
+    const uint32_t from = f->at, left = f->text.length - from;
+    const size_t n = left < sizeof text ? left : sizeof text - 1;
+    memcpy(text, f->text.text + from, n);
+    text[n] = '\0';
+    const double x = strtod(text, &end);
+    const bool ends = !isalnum((unsigned char)*end) && *end != '_' && *end != '.';
+    f->at += (uint32_t)(end - text);
+    while (!ends && f->at < f->text.length && !isspace((unsigned char)f->text.text[f->at])) f->at++;
+    return ends && isfinite(x) ? x : fail(f, from, "this is no number");
+}
+
 static double primary(struct formula *f)
 {
     const char c = next(f);
     if (f->depth == MOST_DEPTH) return fail(f, f->at, "too many parentheses");
-    if (isdigit((unsigned char)c)) {
-        char digits[MOST_NAME];
-        (void)take_name(f, digits, true);
-        return strtod(digits, NULL);
-    }
+    if (isdigit((unsigned char)c)) return literal(f);
     if (!take(f, '(')) return named(f);
     f->depth++;
     const double x = sum_of(f);

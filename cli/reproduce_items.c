@@ -10,6 +10,7 @@
 #include "model/gpu_file.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,15 @@ static bool wants(struct diags *d, const struct yaml *v, enum yaml_kind kind, co
 {
     if (v->kind == kind) return true;
     diag_error(d, v->text.at, 1, "%s", what);
+    return false;
+}
+
+static bool read_switch(struct diags *d, const struct yaml *v, bool *out)
+{
+    *out = piece_is(v->text, "true");
+    if (*out || piece_is(v->text, "false")) return true;
+    diag_error(d, v->text.at, v->text.length, "'%.*s' is true or false", (int)v->key.length,
+               v->key.text);
     return false;
 }
 
@@ -130,6 +140,11 @@ static bool read_order(struct reproduce *r, struct diags *d, struct reproduce_or
         if (k == 1) {
             struct sweep_plan seeds = {.arena = r->arena};
             if (!sweep_plan_seeds(&seeds, d, x->text)) return false;
+            if (seeds.seed_count > REPRODUCE_MOST_SEEDS) {
+                diag_error(d, x->text.at, x->text.length, "an order has at most %d seeds",
+                           REPRODUCE_MOST_SEEDS);
+                return false;
+            }
             o->seeds = seeds.seeds;
             o->seed_count = seeds.seed_count;
         }
@@ -195,6 +210,18 @@ static bool read_kind(struct diags *d, const struct yaml *v, struct reproduce_cl
     return false;
 }
 
+static bool read_tolerance(struct diags *d, const struct yaml *v, double *out)
+{
+    const struct value_type *f64 = value_type_find("f64", 3);
+    uint64_t bits = 0;
+    const bool ok = value_read(f64, v->text.text, v->text.length, &bits);
+    *out = value_double(f64, bits);
+    if (ok && isfinite(*out) && *out >= 0) return true;
+    diag_error(d, v->text.at, v->text.length,
+               "a tolerance is a number that is not negative: 0.1 are 10 %%");
+    return false;
+}
+
 /* The formulas in braces of a text. */
 static bool check_text(struct diags *d, const struct reproduce_item *item, const struct yaml *v,
                        const char *text)
@@ -218,6 +245,11 @@ static bool read_claim(struct reproduce *r, struct diags *d, struct reproduce_it
     *c = (struct reproduce_claim){.says = "", .why = "", .paper = "", .tolerance = 1.0 / 3};
     c->name = key_of(r, map);
     if (!wants(d, map, YAML_MAP, "a claim is a map")) return false;
+    if (!is_id(c->name)) {
+        diag_error(d, map->key.at, map->key.length,
+                   "the name of a claim has letters, digits, '-', '_' and '.'");
+        return false;
+    }
     for (const struct yaml *v = map->first; v; v = v->next)
         switch (key_among(d, v, keys, KEYS, "a claim")) {
         case SAYS: c->says = text_of(r, v); break;
@@ -225,7 +257,9 @@ static bool read_claim(struct reproduce *r, struct diags *d, struct reproduce_it
         case KIND:
             if (!read_kind(d, v, c)) return false;
             break;
-        case TOLERANCE: tolerance = strtod(text_of(r, v), NULL); break;
+        case TOLERANCE:
+            if (!read_tolerance(d, v, &tolerance)) return false;
+            break;
         case VALUE: c->formula = v->text; break;
         case WHY:
             c->why = text_of(r, v);
@@ -275,8 +309,8 @@ static bool read_figure(struct reproduce *r, struct diags *d, struct reproduce_i
     for (const struct yaml *v = map->first; v && ok; v = v->next)
         switch (key_among(d, v, keys, KEYS, "a figure")) {
         case UNIT: item->unit = text_of(r, v); break;
-        case STACKED: item->stacked = piece_is(v->text, "true"); break;
-        case LOGARITHMIC: item->logarithmic = piece_is(v->text, "true"); break;
+        case STACKED: ok = read_switch(d, v, &item->stacked); break;
+        case LOGARITHMIC: ok = read_switch(d, v, &item->logarithmic); break;
         case SERIES: ok = read_series(r, d, item, v); break;
         default: ok = false;
         }
@@ -319,7 +353,12 @@ static bool read_lapse(struct reproduce *r, struct diags *d, struct reproduce_it
         case LAPSE_ORDERS:
             if (!read_lapse_orders(r, d, item, v, l)) return false;
             break;
-        case INTERVAL: l->interval = (uint32_t)strtoul(text_of(r, v), NULL, 10); break;
+        case INTERVAL: {
+            uint64_t cycles = 0;
+            if (!number_read(d, "interval", v->text, UINT32_MAX, &cycles)) return false;
+            l->interval = (uint32_t)cycles;
+            break;
+        }
         default: return false;
         }
     if (is_id(l->name) && l->target != REPRODUCE_NO_TARGET && l->order_count && l->interval)
@@ -381,7 +420,7 @@ static bool read_key(struct reproduce *r, struct diags *d, struct reproduce_item
     case PLACE: item->place = text_of(r, v); return true;
     case TITLE: item->title = text_of(r, v); return true;
     case TEXT: item->text = text_of(r, v); return true;
-    case SLOW: item->slow = piece_is(v->text, "true"); return true;
+    case SLOW: return read_switch(d, v, &item->slow);
     case MEASURE: return read_measure(d, v, item);
     case GPU: return read_gpu(r, d, item, v->text);
     case TARGETS: return read_targets(r, d, item, v);

@@ -77,9 +77,16 @@ static void put_csv(struct buf *b, const char *text)
     buf_putc(b, '"');
 }
 
+static const char claims_head[] = "id,paper,ours,spread,ratio,verdict,why\n";
+
+bool reproduce_is_recorded(const char *csv)
+{
+    return strncmp(csv, claims_head, strlen(claims_head)) == 0;
+}
+
 static void claims_csv(const struct reproduce *r, struct buf *b)
 {
-    buf_puts(b, "id,paper,ours,spread,ratio,verdict,why\n");
+    buf_puts(b, claims_head);
     for (size_t i = 0; i < r->count; i++)
         for (size_t k = 0; r->items[i].chosen && k < r->items[i].claim_count; k++) {
             const struct reproduce_item *item = &r->items[i];

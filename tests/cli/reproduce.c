@@ -110,10 +110,11 @@ Test(reproduce, formulas_read_what_runs_counted, .timeout = 120)
                                           "three_digits(three_digits(1 + 0.555) - 0.555)")
                                         CLAIM("geomean", "6", "count", "geomean(6)")
                                             CLAIM("gpu", "15", "exact",
-                                                  "gpu.device.sms")); /* thesis, table 5.2 */
+                                                  "gpu.device.sms") /* thesis, table 5.2 */
+        CLAIM("exponent", "0.25", "exact", "2.5e-1 + 1E2 - 100"));
     struct buf out = {0};
     cr_assert_eq(run("--items list.yaml -o out", &out), 0, "%s", out.data);
-    cr_expect(strstr(out.data, "10 of 10 claims: yes"), "%s", out.data);
+    cr_expect(strstr(out.data, "11 of 11 claims: yes"), "%s", out.data);
     char *data = file_text("out/data/numbers.csv");
     cr_expect_eq(strncmp(data, "name,target,order,seed,gpu,", 27), 0, "%s", data);
     cr_expect(strstr(data, "\n\"A\",suite:saxpy,native,1,gtx480,"), "%s", data);
@@ -164,6 +165,8 @@ Test(reproduce, errors_name_the_place_and_the_nearest, .timeout = 120)
     cr_expect_eq(run("thesis-4.2 -o /proc/there", &out), 2);
     cr_expect(strstr(out.data, "cannot make '/proc/there'"), "%s", out.data);
     cr_expect_eq(run("--items there.yaml", &out), 2);
+    cr_expect_eq(run("thesis-4.2 -o $(printf './%.0s' $(seq 2030))there", &out), 2);
+    cr_expect(strstr(out.data, "the name of the folder is too long"), "%s", out.data);
     static const struct {
         const char *text, *says;
     } lists[] = {
@@ -188,6 +191,19 @@ Test(reproduce, errors_name_the_place_and_the_nearest, .timeout = 120)
         {HEAD "  lapse: {m: {target: A, orders: [native], interval: 0}}\n",
          "a time lapse wants a name"},
         {HEAD "  lapse: {m: {target: A, order: native}}\n", "did you mean 'orders'?"},
+        {HEAD "  lapse: {m: {target: A, orders: [native], interval: 10k}}\n",
+         "interval wants a number"},
+        {HEAD "  slow: yes\n", "'slow' is true or false"},
+        {HEAD "  claims: {'a,b': {paper: 1, value: '1'}}\n", "the name of a claim has letters"},
+        {HEAD "  claims: {c: {paper: 1, value: '1', tolerance: 10 %}}\n",
+         "a tolerance is a number that is not negative"},
+        {HEAD "  claims: {c: {paper: 1, value: '1', tolerance: -1}}\n",
+         "a tolerance is a number that is not negative"},
+        {HEAD "  claims: {c: {paper: 1, value: 2cycles}}\n", "this is no number"},
+        {HEAD "  claims: {c: {paper: 1, value: 1.2.3}}\n", "this is no number"},
+        {"items:\n- id: a\n  gpu: gtx480\n  targets: {A: suite:saxpy}\n"
+         "  orders: {n: {order: gpudet, seeds: 1-513}}\n",
+         "an order has at most 512 seeds"},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         command_write("list.yaml", lists[i].text);
@@ -209,6 +225,8 @@ Test(reproduce, a_worse_verdict_than_recorded_is_an_error, .timeout = 120)
     cr_expect_eq(run("--items list.yaml --recorded was-yes.csv", &out), 4);
     cr_expect(strstr(out.data, "numbers/c: no, was yes"), "%s", out.data);
     cr_expect_eq(run("--items list.yaml --recorded was-sign.csv", &out), 0, "%s", out.data);
+    cr_expect_eq(run("--items list.yaml --recorded list.yaml", &out), 2, "%s", out.data);
+    cr_expect(strstr(out.data, "'list.yaml' is no claims.csv"), "%s", out.data);
     buf_free(&out);
 }
 
