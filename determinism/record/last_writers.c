@@ -115,22 +115,28 @@ static double size_of(unsigned type, const uint8_t *data)
     }
 }
 
-static void sum(struct last_writers *w, const struct emu_access *a, uint64_t address, uint32_t size,
-                uint32_t lane)
+/* An element of `size` bytes is written; `added`: by an addition of that much. */
+static void count_element(struct last_writers *w, uint64_t address, uint32_t size, uint8_t type,
+                          const double *added)
 {
-    const bool reduces = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
-    const bool add = reduces && (a->op == ATOMIC_ADD || a->op == ATOMIC_ADD_FTZ) &&
-                     (a->type == PTX_f32 || a->type == PTX_f64 || a->type == PTX_f16 ||
-                      a->type == PTX_bf16);
     for (size_t i = word_from(w, address); i < w->count && w->words[i] < address + size; i++) {
         struct word_writes *s = &w->sums[i];
-        s->type = ptx_types[a->type].name;
-        if (!add || !a->data) {
-            s->others++;
-            continue;
-        }
-        s->adds++;
-        s->size += size_of(a->type, a->data + (size_t)64 * lane);
+        s->type = ptx_types[type].name;
+        if (added) s->adds++, s->size += *added;
+        else s->others++;
+    }
+}
+
+static void count_lane(struct last_writers *w, const struct emu_access *a, uint32_t lane)
+{
+    const bool reduces = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
+    const bool add = reduces && a->data && (a->op == ATOMIC_ADD || a->op == ATOMIC_ADD_FTZ) &&
+                     (a->type == PTX_f32 || a->type == PTX_f64 || a->type == PTX_f16 ||
+                      a->type == PTX_bf16);
+    for (uint32_t k = 0; k < a->count; k++) {
+        const uint32_t at = k * a->width;
+        const double size = add ? size_of(a->type, a->data + (size_t)a->stride * lane + at) : 0;
+        count_element(w, a->address[lane] + at, a->width, a->type, add ? &size : NULL);
     }
 }
 
@@ -151,7 +157,7 @@ static void last_writers_on_access(void *self, const struct emu_access *a)
                                   .op = a->op,
                                   .made = true,
                                   .reduces = reduces};
-        sum(w, a, a->address[l], size, l);
+        count_lane(w, a, l);
         if (!a->buffered) {
             put(w, a->address[l], size, &mark);
             continue;

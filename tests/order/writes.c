@@ -231,6 +231,60 @@ Test(writes, come_when_they_are_seen)
     }
 }
 
+/* Lane l adds l + 1 to word l as f32, then l + 1, l + 2, l + 3 and l + 4 to four words of its own by one instruction. */
+static const char floats[] =
+    ".reg .b64 %d<4>; .reg .b32 %r<3>; .reg .f32 %f<5>;\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; add.u32 %r2, %r1, 1; cvt.rn.f32.u32 %f1, %r2;\n"
+    "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d1, %d2; mul.wide.u32 %d3, %r1, 16; add.u64 %d3, %d1, %d3;\n"
+    "red.global.add.f32 [%d2], %f1;\n"
+    "add.f32 %f2, %f1, 0f3F800000; add.f32 %f3, %f2, 0f3F800000; add.f32 %f4, %f3, 0f3F800000;\n"
+    "red.global.v4.f32.add [%d3+128], {%f1, %f2, %f3, %f4}; ret;";
+
+Test(writes, of_additions_have_the_size_of_each_lanes_operand)
+{
+    static const char *const under[] = {NULL, "random", "gpudet", "dab"};
+    struct arena *arena = arena_new();
+    const char *text = emu_ptx(".param .u64 p", floats);
+    struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
+    struct diags diags = {.arena = arena, .source = &source};
+    struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
+    cr_assert(ptx_module_check(m));
+    for (size_t k = 0; k < sizeof under / sizeof *under; k++) {
+        enum { LANES = 32, ALL = 5 * LANES };
+        char *why = NULL;
+        struct orders *o = orders_new(under[k], 1, &why);
+        struct emu *e = emu_new(&(struct emu_config){.max_instructions = 1000000});
+        struct emu_image *im = emu_load(e, &m, 1, &why);
+        const uint64_t at = emu_alloc(e, ALL * 4, "buffer");
+        uint64_t words[ALL];
+        for (uint32_t i = 0; i < ALL; i++) words[i] = at + 4 * i;
+        struct last_writers *last = last_writers_new(words, ALL);
+        const struct emu_observer *observers[] = {last_writers_observer(last)};
+        struct emu_launch launch = {.grid = {1, 1, 1},
+                                    .block = {LANES, 1, 1},
+                                    .params = &at,
+                                    .params_size = 8,
+                                    .order = orders_get(o),
+                                    .observers = observers,
+                                    .observer_count = 1};
+        const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &launch);
+        cr_assert_eq(r->fault.kind, EMU_OK, "%s", r->fault.text);
+        for (uint32_t i = 0; i < ALL; i++) {
+            const struct word_writes *w = &last_writers_words(last)[i];
+            const uint32_t lane = i < LANES ? i : (i - LANES) / 4, of = i < LANES ? 0 : i % 4;
+            cr_expect(w->adds == 1 && !w->others && w->size == 1 + lane + of,
+                      "%s: word %u: %u additions of %g", under[k] ? under[k] : "native", i,
+                      (unsigned)w->adds, w->size);
+        }
+        last_writers_free(last);
+        emu_unload(im);
+        emu_free(e);
+        orders_free(o);
+    }
+    ptx_module_end(m);
+    arena_free(arena);
+}
+
 Test(writes, refuse_what_is_too_much)
 {
     struct writes *w = writes_new(tell, NULL);
