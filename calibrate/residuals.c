@@ -22,13 +22,31 @@ void residuals_add(struct residuals *r, const struct residual *x)
     r->list[r->count++] = *x;
 }
 
+/* In quotes where it has commas or quotes, which are doubled then. */
+static void put_text(struct buf *out, const char *text)
+{
+    if (!strpbrk(text, ",\"")) {
+        buf_printf(out, "%s,", text);
+        return;
+    }
+    buf_putc(out, '"');
+    for (; *text; text++) {
+        if (*text == '"') buf_putc(out, '"');
+        buf_putc(out, *text);
+    }
+    buf_puts(out, "\",");
+}
+
 void residuals_write(const struct residuals *r, struct buf *out)
 {
     buf_printf(out, "%s\n", heading);
     for (size_t i = 0; i < r->count; i++) {
         const struct residual *x = &r->list[i];
-        buf_printf(out, "%s,%s,%s,%" PRIu32 ",%s,%.4f,%.4f\n", x->gpu, x->program, x->run,
-                   x->launch, launch_regime_name(x->regime), x->ratio, x->configuration_ratio);
+        put_text(out, x->gpu);
+        put_text(out, x->program);
+        put_text(out, x->run);
+        buf_printf(out, "%" PRIu32 ",%s,%.4f,%.4f\n", x->launch, launch_regime_name(x->regime),
+                   x->ratio, x->configuration_ratio);
     }
 }
 
@@ -55,17 +73,31 @@ static bool take_number(const char *text, uint32_t *out)
     return end != text && !*end && *text >= '0' && *text <= '9' && x < UINT32_MAX;
 }
 
+/* Cuts the first column off the line, which is NULL behind the last one. NULL: something follows its quote. */
+static char *take_column(char **line)
+{
+    char *const column = *line, *to = column, *from = column;
+    const bool quoted = *from == '"';
+    from += quoted;
+    while (*from && (quoted || *from != ',')) {
+        if (quoted && *from == '"' && *++from != '"') break;
+        *to++ = *from++;
+    }
+    const bool ends = !*from || *from == ',';
+    *line = *from == ',' ? from + 1 : NULL;
+    *to = 0;
+    return ends ? column : NULL;
+}
+
 /* A line without its newline, which is split where it is. NULL, or what is wrong. */
 static const char *take_line(struct residuals *r, char *line)
 {
     char *column[COLUMNS];
     size_t n = 0;
     struct residual x;
-    for (char *rest = line, *next; rest; rest = next) {
-        next = strchr(rest, ',');
-        if (next) *next++ = 0;
+    for (char *rest = line; rest;) {
         if (n == COLUMNS) return "there are more than 7 columns";
-        column[n++] = rest;
+        if (!(column[n++] = take_column(&rest))) return "a comma is missing behind a quote";
     }
     if (n < COLUMNS) return "there are fewer than 7 columns";
     x.gpu = column[0], x.program = column[1], x.run = column[2];

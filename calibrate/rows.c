@@ -270,7 +270,9 @@ static bool read_number(struct reader *r, struct cell c, const char *name, doubl
         if (c.text[i] != ',' || !separates(c, i)) text[n++] = c.text[i];
     text[n] = 0;
     *out = strtod(text, &end);
-    if (end != text && !*end && isfinite(*out) && *out >= 0 && !strpbrk(text, "xX")) return true;
+    if (c.length < sizeof text && end != text && !*end && isfinite(*out) && *out >= 0 &&
+        !strpbrk(text, "xX"))
+        return true;
     diag_error(r->diags, c.at, c.length, "'%s' is a finite number that is not negative, not '%.*s'",
                name, (int)c.length, c.text);
     return false;
@@ -396,6 +398,10 @@ static void take_values(struct reader *r, const double *v, uint32_t at, uint32_t
                       .run = application,
                       .launch = launches_of(r, application)};
     d->counters(r->rows->gpu, v, &row.counters);
+    if (d->arguments && !(v[1] < UINT32_MAX && v[1] == floor(v[1]))) {
+        diag_error(r->diags, at, 0, "a launch is a whole number from 0, not %g", v[1]);
+        return;
+    }
     if (d->arguments) {
         const char *args = copy_of(r, r->line.cell[r->arguments]);
         row.lacks = "the counters";

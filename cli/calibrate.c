@@ -133,14 +133,18 @@ static bool predicts_alone(const struct request *q)
 /* Residuals say themselves which GPU they are of. */
 static bool covers_alone(const struct request *q)
 {
-    const char *other = q->gpu         ? "--gpu"
-                        : q->output    ? "--output"
-                        : q->residuals ? "--residuals"
-                        : q->csv       ? "--csv"
-                        : q->where     ? "--where"
-                        : q->predict   ? "--predict"
-                                       : NULL;
-    if (!other) return predicts_alone(&(struct request){.predict = true, .plot = q->plot});
+    const char *other = q->gpu            ? "--gpu"
+                        : q->output       ? "--output"
+                        : q->residuals    ? "--residuals"
+                        : q->csv          ? "--csv"
+                        : q->where        ? "--where"
+                        : q->predict      ? "--predict"
+                        : q->plot         ? "--plot"
+                        : q->start        ? "--start"
+                        : q->trace_count  ? "--traces"
+                        : q->undetermined ? "--allow-undetermined"
+                                          : NULL;
+    if (!other) return true;
     return usage_error("calibrate", "--coverage reads residuals: leave out %s", other), false;
 }
 

@@ -609,6 +609,16 @@ Test(calibrate, cycles_of_launches_are_read_of_one_configuration)
     cr_expect(strcmp(rows.list[1].run, "chase") == 0 && rows.list[1].launch == 2);
     cr_expect(rows.list[0].lacks != NULL);
     struct buf said = {0};
+    static const char *const launches[] = {"1.5", "4294967296", "1e30"};
+    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
+        char wrong[200];
+        snprintf(wrong, sizeof wrong, "program,args,config,launch,kernel,cycles\ns,,A,%s,k,100\n",
+                 launches[i]);
+        cr_expect(!read_rows(&rows, wrong, &said) &&
+                      strstr(said.data, "2:1: error: a launch is a whole number from 0"),
+                  "%s: %s", launches[i], said.data ? said.data : "read");
+        buf_free(&said);
+    }
     rows.column = "machine";
     cr_expect(!read_rows(&rows, text, &said));
     cr_expect(strstr(said.data, "rows.csv:1:1: error: no column 'machine'") != NULL, "%s",
@@ -628,6 +638,8 @@ Test(calibrate, broken_files_are_refused_with_place_and_reason)
         {"10000", "-1", "rows.csv:2:5: error: 'cycles'"},
         {"10000", "", "rows.csv:2:5: error: 'cycles'"},
         {"10000", "1e4x", "rows.csv:2:5: error: 'cycles'"},
+        {"10000", "10000.00000000000000000000000000000000000000000000000000000000000x",
+         "rows.csv:2:5: error: 'cycles'"},
         {"10000", "0", "it took no cycles"},
         {",4000,0", ",4000000,0", "more DRAM sectors than can be moved in its cycles: bytes?"},
         {"50000", "50000000", "by thread, not by warp?"},

@@ -215,6 +215,7 @@ Test(coverage, broken_residuals_are_refused_with_place_and_reason)
         {"HEADa,b,c,0,memories,1,1\n", "2:1: error: there is no such regime"},
         {"HEADa,b,c,0,memory,0,1\n", "2:1: error: a ratio is a positive number"},
         {"HEADa,b,c,0,memory,1,nan\n", "2:1: error: a ratio is a positive number"},
+        {"HEADa,\"b\"c,c,0,memory,1,1\n", "2:1: error: a comma is missing behind a quote"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena *a = arena_new();
@@ -239,12 +240,16 @@ Test(coverage, residuals_read_back_as_they_were_written)
     struct buf text = {0}, again = {0};
     residuals_add(&r,
                   &(struct residual){"titanv", "saxpy", "saxpy 4096", 3, REGIME_memory, 1.25, 0.5});
+    residuals_add(&r, &(struct residual){"titanv", "sort,b", "sort,b 1,2 \"x\"", 0, REGIME_memory,
+                                         1.25, 0.5});
     residuals_write(&r, &text);
     const struct source s = {"r.csv", text.data, (uint32_t)text.size};
     struct diags d = {.arena = a, .source = &s};
     cr_assert(residuals_read(&back, &d));
-    cr_assert(eq(sz, back.count, 1));
+    cr_assert(eq(sz, back.count, 2));
     cr_expect(eq(str, (char *)back.list[0].run, "saxpy 4096"));
+    cr_expect(eq(str, (char *)back.list[1].program, "sort,b"));
+    cr_expect(eq(str, (char *)back.list[1].run, "sort,b 1,2 \"x\""));
     cr_expect(back.list[0].launch == 3 && back.list[0].regime == REGIME_memory);
     residuals_write(&back, &again);
     cr_expect(eq(str, text.data, again.data));
@@ -261,6 +266,18 @@ Test(coverage, options_that_mean_nothing_are_refused, .init = command_set_up,
         "%p calibrate --coverage calibrate/data/residuals.csv --gpu titanv 2>&1", &status);
     cr_expect(status == 2 && strstr(text, "leave out --gpu"), "%d, %s", status, text);
     free(text);
+    static const char *const others[] = {"--traces x", "--start x", "--plot x",
+                                         "--allow-undetermined"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char words[200];
+        snprintf(words, sizeof words,
+                 "%%p calibrate --coverage calibrate/data/residuals.csv %s 2>&1", others[i]);
+        text = command_output(words, &status);
+        snprintf(words, sizeof words, "--coverage reads residuals: leave out %.*s\n",
+                 (int)strcspn(others[i], " "), others[i]);
+        cr_expect(status == 2 && strstr(text, words), "%d, %s", status, text);
+        free(text);
+    }
     text = command_output("%p calibrate calibrate/data/gv100.csv --gpu gv100 --residuals %s/r 2>&1",
                           &status);
     cr_expect(status == 2 && strstr(text, "--traces"), "%d, %s", status, text);
