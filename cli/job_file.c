@@ -63,6 +63,7 @@ static void unknown_option(struct diags *d, struct piece key)
 static bool read_options(struct job *job, struct yaml *v, void *to)
 {
     bool ok = true;
+    struct piece limit = {0}; /* the key of a limit of files */
     (void)to;
     for (struct yaml *o = v->first; o; o = o->next) {
         struct piece value = o->text;
@@ -89,8 +90,12 @@ static bool read_options(struct job *job, struct yaml *v, void *to)
             value.length = (uint32_t)strlen(value.text);
         }
         ok &= setting_read(setting, job->diags, value, &job->settings);
+        if (piece_is(o->key, "files-bytes")) limit = o->key;
     }
-    return ok;
+    if (!ok || !limit.length || job->settings.files) return ok;
+    diag_error(job->diags, limit.at, limit.length,
+               "files-bytes limits what kernels write to files: add files");
+    return false;
 }
 
 /* ---- buffers ------------------------------------------------------------------------------------- */

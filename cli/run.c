@@ -74,9 +74,22 @@ static bool divergence_fits(struct run_options *o, const struct settings *s)
     return true;
 }
 
-static bool order_fits(struct run_options *o, const struct settings *s)
+/* A limit of files that kernels do not have. */
+static bool files_fit(struct run_options *o, const struct settings *s)
 {
-    return seed_fits(o, s) && divergence_fits(o, s);
+    for (size_t i = 0; i < o->count && !s->files; i++) {
+        const struct piece name = o->list[i].name;
+        if (!piece_is(name, "files-bytes")) continue;
+        diag_error(&o->diags, name.at, name.length,
+                   "--files-bytes limits what kernels write to files: add --files DIR");
+        return false;
+    }
+    return true;
+}
+
+static bool settings_fit(struct run_options *o, const struct settings *s)
+{
+    return seed_fits(o, s) && divergence_fits(o, s) && files_fit(o, s);
 }
 
 static void run_kernel_file(struct report *r, struct run_options *o, const struct settings *s,
@@ -84,7 +97,7 @@ static void run_kernel_file(struct report *r, struct run_options *o, const struc
 {
     struct job job = {
         .arena = o->arena, .diags = &o->diags, .folder = "", .settings = *s, .device = *device};
-    bool ok = order_fits(o, s) && job_of_options(&job, o);
+    bool ok = settings_fit(o, s) && job_of_options(&job, o);
     if (ok) ok = job_add_results(&job, o);
     if (ok) job_run(&job, r);
     else bad_call(r, o);
@@ -129,7 +142,7 @@ static void run_job_file(struct report *r, struct run_options *o, const struct s
     /* Once more, over the job's; there were no errors before. */
     (void)run_options_settings(o, &job.settings);
     job.diags = &o->diags;
-    bool ok = order_fits(o, &job.settings) && job_add_results(&job, o);
+    bool ok = settings_fit(o, &job.settings) && job_add_results(&job, o);
     job.diags = &diags;
     if (ok) job_run(&job, r);
     else bad_call(r, o);
@@ -188,7 +201,7 @@ void run_target(struct report *r, struct run_options *o)
         if (run_option_find(o, OPTION_TABLE) || run_option_find(o, OPTION_SEEDS) ||
             run_option_find(o, OPTION_EXHAUSTIVE))
             litmus_table_run(o, &device, r);
-        else if (order_fits(o, &settings)) suite_target_run(o, &device, r);
+        else if (settings_fit(o, &settings)) suite_target_run(o, &device, r);
         if (o->diags.errors) bad_call(r, o);
     } else if (o->kind == TARGET_JOB) run_job_file(r, o, &settings, &device);
     else run_kernel_file(r, o, &settings, &device);
@@ -201,7 +214,7 @@ static int run_program(struct run_options *o, char **argv, struct report *r,
     struct settings settings = {0};
     struct heddle_device_options device = {0};
     struct buf text = {0};
-    const bool ok = run_options_settings(o, &settings) && order_fits(o, &settings);
+    const bool ok = run_options_settings(o, &settings) && settings_fit(o, &settings);
     settings_to_device(&settings, &device);
     if (ok && watch_report_read(r->watches, o, r) && recording_read(r->recording, o, r)) {
         (void)counts_begin(r->counts, NULL, run_option_find(o, OPTION_PROFILE) != NULL,

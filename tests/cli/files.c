@@ -174,6 +174,16 @@ Test(files_cli, kernels_get_errors_as_results)
     expect_results("--files box", log, 2, LETTERS, "1", "9223372036854775807", "0,1,-27", 0);
     expect_results("--files box --files-bytes 4K", log, 2, LETTERS, "64", "0", "0,64,64", 0);
     expect_results("--files box --files-bytes 4096", log, 10, LETTERS, "64", "0", "0,64,64", 0);
+    cr_expect_eq(sh("'%s' run m.ptx --files-bytes 4K", heddle), 2);
+    expect_output("--files-bytes limits what kernels write to files: add --files DIR");
+    cr_expect_eq(sh("'%s' check m.ptx --files-bytes 4K", heddle), 2);
+    expect_output("--files-bytes limits what kernels write to files: add --files DIR");
+    static const char limit[] =
+        "heddle: 1\nmodules: m.ptx\noptions: {files-bytes: 4K}\nsteps: []\n";
+    write_file("limit.yaml", limit, sizeof limit - 1);
+    cr_expect_eq(sh("'%s' run limit.yaml", heddle), 1);
+    expect_output("limit.yaml:3:11: error: files-bytes limits what kernels write");
+    cr_expect_eq(sh("'%s' run limit.yaml --files box", heddle), 0);
     /* A buffer that is not in memory is a fault of the kernel, as any access. */
     expect_results("--files box", log, 2, "12345", "4", "0", "0,0,0", 3);
     expect_output("out of bounds: read of 1 bytes at 0x3039");
