@@ -27,8 +27,8 @@ char *arena_copy(struct arena *a, const char *text, size_t n);
 
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Room for at least `need` elements of `size` bytes in a growing array of `*cap`: returns the old
- * array if it is large enough, else a copy of its first `used` elements with twice the room. */
+/* Memory for at least `need` elements of `size` bytes in a growing array of `*cap`: returns the old
+ * array if it is large enough, else a copy of its first `used` elements with twice the capacity. */
 void *arena_grow(struct arena *a, void *array, size_t used, size_t *cap, size_t need, size_t size);
 
 #define arena_array(a, type, n) ((type *)arena_alloc_n((a), (n), sizeof(type)))

@@ -12,7 +12,7 @@ void *pages_new(size_t size, enum pages how)
     char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
     if (p == MAP_FAILED) {
-        fprintf(stderr, "heddle: no room for an array of %zu bytes: ", size);
+        fprintf(stderr, "heddle: no memory for an array of %zu bytes: ", size);
         perror(NULL);
         abort();
     }

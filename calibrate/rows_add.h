@@ -15,7 +15,7 @@ bool rows_add(struct rows *rows, struct diags *d, uint32_t at, const char *appli
 /* "saxpy 4096" of "logs/saxpy 4096.log". In the rows' arena. */
 const char *rows_stem(const struct rows *rows, const char *file);
 
-/* What GPGPU-Sim prints: a launch for each `kernel_name`. Counters that it sums over launches are told apart. */
+/* What GPGPU-Sim prints: a launch for each `kernel_name`. Of counters that it sums over launches each launch has its own part. */
 void rows_gpgpusim(struct rows *rows, struct diags *d);
 
 #endif

@@ -101,7 +101,7 @@ const struct command command_check = {
         "in the end, what was copied to the host.\n"
         "A PROGRAM runs natively twice, because a program that varies by itself cannot be "
         "judged. A run fails if the "
-        "exit status is not 0. What the program itself prints is compared at the end, without lines that tell a time or a "
+        "exit status is not 0. What the program itself prints is compared at the end, without lines with a time or a "
         "rate.",
     .options = check_options_table,
     .option_count = CHECK_OPTION_COUNT,

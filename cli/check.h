@@ -43,7 +43,7 @@ struct check_run {
         RUN_WAITS,
         RUN_GOES,
         RUN_ENDED,
-        RUN_DIED, /* its process did not tell the result */
+        RUN_DIED, /* its process did not send the result */
         RUN_LATE, /* it was ended: it took longer than a run may */
     } state;
     int status; /* enum exit_code; of RUN_DIED a signal, or 0 */
@@ -54,7 +54,7 @@ struct check_run {
     size_t
         launch_count; /* at most RUN_LOG_MOST_LAUNCHES; those beyond are in the last one's digest */
     uint64_t last;    /* memory after the last launch, all that was printed and copied back */
-    uint64_t memory, read_back; /* parts of it, as `heddle run` tells them */
+    uint64_t memory, read_back; /* parts of it, as `heddle run` prints them */
     const char *messages;
     struct check_fault { /* kind "": none */
         const char *kind, *kernel, *source_file;
@@ -63,7 +63,7 @@ struct check_run {
     } fault;
     struct check_finding *findings;
     size_t finding_count;
-    uint64_t found;      /* by checks, all that a program was told of */
+    uint64_t found;      /* by checks: all findings that a program had */
     uint64_t suppressed; /* findings that a list of such left out */
     uint64_t absent;     /* functions that a program called and that Heddle does not have */
     uint64_t id;         /* of all its digests */
@@ -192,7 +192,7 @@ struct check {
     int status; /* enum exit_code */
 };
 
-/* The options of `heddle check`; false after an error, told in their diags. */
+/* The options of `heddle check`; false after an error, which is in their diags. */
 bool check_options(struct check *c);
 
 static inline uint64_t check_seed(const struct check *c, size_t run)
@@ -210,7 +210,7 @@ static inline size_t check_row_evidence(const struct check_row *row)
 void check_row_look(const struct check *c, struct check_row *row);
 /* The verdict, and the exit status that goes with it. */
 void check_judge(struct check *c);
-/* The run that tells what is wrong with the command line or the target; NULL: nothing is. */
+/* The run that shows what is wrong with the command line or the target; NULL: nothing is. */
 const struct check_run *check_bad_call(const struct check *c);
 
 /* "heddle run TARGET ... --order X --seed N", as a shell wants it */
@@ -260,7 +260,7 @@ bool check_calm(void);
 /* Does two tasks side by side; false: one of them did not end well. */
 bool check_pair(const struct check *c, struct check_task *first, struct check_task *second);
 
-/* ---- telling ------------------------------------------------------------------------------------ */
+/* ---- printing ----------------------------------------------------------------------------------- */
 
 void check_print_text(const struct check *c);
 void check_print_json(const struct check *c);

@@ -20,7 +20,7 @@ struct child {
     struct run_log *log;
     struct report *report;
     const struct emu_order *order; /* of all launches; NULL: that of the options */
-    size_t printed;                /* of the report's text, told so far */
+    size_t printed;                /* of the report's text, sent so far */
 };
 
 static void before(void *self, struct emu *e, const char *kernel, struct emu_launch *launch)
@@ -48,7 +48,7 @@ static void after(void *self, struct emu *e, const char *kernel, const struct em
     run_log_end_launch(c->log, e, &l);
 }
 
-static void tell(struct child *c)
+static void send_result(struct child *c)
 {
     const struct buf *m = &c->report->messages;
     if (m->size) run_log_message(c->log, m->data);
@@ -102,7 +102,7 @@ bool check_run_here(const struct check *check, const struct check_task *t,
     event_write_fidelity(t->events, counts.fidelity);
     counts_free(&counts);
     const bool runs = run_log_writes_events(c.log);
-    if (runs) tell(&c);
+    if (runs) send_result(&c);
     buf_free(&r.messages);
     buf_free(&r.printed);
     arena_free(a);

@@ -47,7 +47,7 @@ static void details(const struct check *c, const struct check_row *row, struct b
 
 /* ---- JUnit ---------------------------------------------------------------------------------------- */
 
-/* As text or in quotes; what XML 1.0 has no room for becomes '?'. */
+/* As text or in quotes; characters that XML 1.0 does not allow become '?'. */
 static void xml(struct buf *b, const char *text)
 {
     for (; *text; text++) {

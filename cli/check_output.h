@@ -2,7 +2,7 @@
  *
  * Kernels and copies may all be right while the host reads memory too early: then only what the program prints differs
  * between runs. Outputs are compared line by line without the lines that --ignore-output names, and without those that
- * seem to tell a time or a rate, which differ between runs of any program. If the native runs print differently
+ * seem to contain a time or a rate, which differ between runs of any program. If the native runs print differently
  * themselves, outputs are not compared, and the check says so. */
 #ifndef HEDDLE_CLI_CHECK_OUTPUT_H
 #define HEDDLE_CLI_CHECK_OUTPUT_H

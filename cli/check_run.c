@@ -54,7 +54,7 @@ static void end_launch(struct check_run *r, const struct launch_record *l)
     r->gone = r->going;
     r->going = NULL;
     r->over++;
-    if (!l->fault || *r->fault.kind) return; /* the first fault is told */
+    if (!l->fault || *r->fault.kind) return; /* the first fault is reported */
     r->fault = (struct check_fault){.kind = emu_fault_name(l->fault),
                                     .kernel = text_or_none(l->kernel),
                                     .source_file = text_or_none(l->source_file),

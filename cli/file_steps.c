@@ -8,7 +8,7 @@
 enum { MEGABYTE = 1000000 };
 
 /* trace_file.progress */
-static void tell(void *self, uint64_t at)
+static void report_step(void *self, uint64_t at)
 {
     struct file_steps *s = self;
     const size_t done = (size_t)(at / MEGABYTE);
@@ -22,7 +22,7 @@ void file_steps_begin(struct file_steps *s, struct trace_file *in)
     steps_begin(&s->steps, "MB read");
     if (fstat(fileno(in->file), &about) == 0 && S_ISREG(about.st_mode))
         s->all = ((size_t)about.st_size + MEGABYTE - 1) / MEGABYTE;
-    in->progress = tell, in->progress_self = s;
+    in->progress = report_step, in->progress_self = s;
 }
 
 void file_steps_end(struct file_steps *s)

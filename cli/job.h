@@ -6,7 +6,7 @@
  *
  * Both kinds of target become a job, so that what a buffer, an argument or an expectation is stands in one
  * place. Each part remembers where it was written; mistakes that show only when the modules are read are
- * told with that place. */
+ * reported with that place. */
 #ifndef HEDDLE_CLI_JOB_H
 #define HEDDLE_CLI_JOB_H
 

@@ -16,7 +16,7 @@ struct field {
 };
 
 /* Reads a map by its fields (a list that ends with a NULL name), in the order of the fields; all mistakes
- * are told. `where` is what the map is, in messages; `to` goes to the fields. */
+ * are reported. `where` is what the map is, in messages; `to` goes to the fields. */
 bool job_read_map(struct job *job, struct yaml *map, const struct field *fields, const char *where,
                   void *to);
 

@@ -124,7 +124,7 @@ static const char *find_driver(const struct request *q)
     char *text = known ? arena_printf(q->arena, "%s", map->l_name) : NULL, *slash;
     (void)dlclose(own);
     if (!known) {
-        fprintf(stderr, "heddle measure: cannot tell where libcuda.so.1 is\n");
+        fprintf(stderr, "heddle measure: cannot find libcuda.so.1\n");
         return NULL;
     }
     if (emulated && !q->driver) {

@@ -11,7 +11,7 @@ void progress_begin(struct progress *p)
 }
 
 /* heddle_device_options.progress */
-static void tell(void *self, uint64_t warp_instructions, double seconds)
+static void print_line(void *self, uint64_t warp_instructions, double seconds)
 {
     struct progress *p = self;
     double all = p->seconds + seconds, done = (double)(p->instructions + warp_instructions);
@@ -23,13 +23,13 @@ static void tell(void *self, uint64_t warp_instructions, double seconds)
             done * 1e-6 / all);
     (void)fflush(stderr);
     p->shown = true;
-    p->told = all;
+    p->printed_at = all;
 }
 
 void progress_set_up(struct progress *p, struct heddle_device_options *device)
 {
     if (!p->wanted) return;
-    device->progress = tell;
+    device->progress = print_line;
     device->progress_self = p;
 }
 
@@ -38,7 +38,7 @@ void progress_launch(struct progress *p, uint64_t warp_instructions, double seco
     p->launches++;
     p->instructions += warp_instructions;
     p->seconds += seconds;
-    if (p->wanted && p->seconds - p->told > 0.2) tell(p, 0, 0); /* of many short ones */
+    if (p->wanted && p->seconds - p->printed_at > 0.2) print_line(p, 0, 0); /* of many short ones */
 }
 
 void progress_clear(struct progress *p)

@@ -11,7 +11,7 @@ struct progress {
     bool wanted;
     atomic_bool shown;               /* kernels may print on any thread */
     uint64_t launches, instructions; /* of the launches that have ended */
-    double seconds, told;            /* told: what `seconds` was when the line was last written */
+    double seconds, printed_at; /* printed_at: what `seconds` was when the line was last written */
 };
 
 /* wanted: stderr is a terminal. */

@@ -318,7 +318,7 @@ const struct command_option check_options_table[] = {
      .standard = "lines with a time or a rate",
      .help =
          "Leave lines that match REGEX (POSIX, extended) out when the output of a program is compared, besides lines "
-         "that seem to tell a time or a rate. May be given several times.",
+         "that seem to contain a time or a rate. May be given several times.",
      .id = OPTION_IGNORE_OUTPUT,
      .targets = TARGET_PROGRAM,
      .repeated = true},
@@ -449,17 +449,17 @@ static int read_option(struct run_options *o, const struct piece *words, int cou
         k = unknown(o, word, name);
         return 1 + (k && !is_flag(k) && !equals && count > 1 && *words[1].text != '-');
     }
-    bool apart = !is_flag(k) && !equals;
-    if (apart && count < 2) {
+    bool is_next_word = !is_flag(k) && !equals;
+    if (is_next_word && count < 2) {
         diag_error(&o->diags, word.at, word.length, "--%s wants a value", k->name);
         return 1;
     }
     if (is_flag(k) && equals)
         diag_error(&o->diags, value.at, value.length, "--%s takes no value", k->name);
-    if (apart) value = words[1];
+    if (is_next_word) value = words[1];
     o->list = arena_grow(o->arena, o->list, o->count, &o->cap, o->count + 1, sizeof *o->list);
     o->list[o->count++] = (struct run_option){(enum run_option_id)k->id, name, value};
-    return 1 + apart;
+    return 1 + is_next_word;
 }
 
 static void add_word(struct buf *line, char before, const char *word, struct piece *where)

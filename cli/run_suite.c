@@ -82,7 +82,7 @@ static void before(void *self, const char *kernel, struct emu_launch *l)
     list[0] = watch_report_observer(r->watches);
     if (list[0]) {
         (void)watch_report_find(r->watches, cuda_device_emu(),
-                                NULL); /* its errors are told in the end */
+                                NULL); /* its errors are printed in the end */
         l->observers = list;
         l->observer_count = 1;
     }

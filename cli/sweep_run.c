@@ -90,7 +90,7 @@ static struct sweep_cell *deal(struct dealing *d)
     return best == SIZE_MAX ? NULL : &cells[d->next[best]++];
 }
 
-static void tell(struct dealing *d, bool last)
+static void report_progress(struct dealing *d, bool last)
 {
     const struct sweep_run *r = d->run;
     const double now = process_now(), spent = now - d->began;
@@ -192,13 +192,13 @@ static void deal_all(struct dealing *d)
     while (!d->broken && !process_stop() && d->run->left) {
         fill(d);
         if (!d->run->left) break;
-        tell(d, false);
+        report_progress(d, false);
         w->wait(w, 0.2, ended, d);
     }
     while (w->busy(w)) {
         if (!drained) w->drain(w);
         drained = true;
-        tell(d, false);
+        report_progress(d, false);
         w->wait(w, 0.2, ended, d);
     }
 }
@@ -219,7 +219,7 @@ int sweep_run(struct sweep_run *r)
     find_targets(&d);
     for (size_t i = 0; i < r->count; i++) r->left += is_wanted(&r->cells[i]);
     deal_all(&d);
-    tell(&d, true);
+    report_progress(&d, true);
     process_signals_end();
     d.workers->free(d.workers);
     free((void *)d.back);

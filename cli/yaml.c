@@ -140,7 +140,7 @@ static void no_output(struct fy_diag *diag, void *user, const char *text, size_t
 }
 
 /* What libfyaml has to say, at its place. */
-static void tell(struct diags *d, struct fy_diag *diag)
+static void report(struct diags *d, struct fy_diag *diag)
 {
     void *at = NULL;
     const struct source *s = d->source;
@@ -208,7 +208,7 @@ struct yaml *yaml_read(struct diags *d)
         ok = take(&r, e);
         fy_parser_event_free(p, e);
     }
-    if (!d->errors && !ended) tell(d, diag);
+    if (!d->errors && !ended) report(d, diag);
     if (p) fy_parser_destroy(p);
     if (diag) fy_diag_destroy(diag);
     if (!d->errors && !r.root) diag_error(d, 0, 0, "there is nothing in this file");

@@ -12,7 +12,7 @@
 struct callback { /* what is to be called */
     CUhostFn function;
     CUstreamCallback callback; /* instead of function */
-    CUstream stream;           /* that is told to it */
+    CUstream stream;           /* that it gets as an argument */
     CUresult status;           /* likewise */
     void *data;
 };

@@ -94,7 +94,7 @@ static bool is_of_compiler(const char *line)
     return is_call_by(line, "__cudaLaunchKernel_helper") || is_call_by(line, "__device_stub_");
 }
 
-/* The program's frames, behind those of CUDA's libraries, of which `out` is told; how many. */
+/* The program's frames, behind those of CUDA's libraries, which go to `out`; how many. */
 static int take(void **frames, struct caller *out)
 {
     void *all[MOST_FRAMES];
@@ -163,7 +163,7 @@ enum { BUCKETS = 1024 };
 
 static struct {
     struct note *list;
-    unsigned count, room, first[BUCKETS];
+    unsigned count, capacity, first[BUCKETS];
 } notes; /* the driver's lock guards them */
 
 static unsigned bucket_of(void *const *frames)
@@ -183,9 +183,9 @@ unsigned caller_note(void)
     for (unsigned i = *first; i; i = notes.list[i - 1].next)
         if (memcmp((void *)notes.list[i - 1].frames, (void *)n.frames, sizeof n.frames) == 0)
             return i;
-    if (notes.count == notes.room) {
-        notes.room = notes.room ? 2 * notes.room : 16;
-        notes.list = realloc(notes.list, notes.room * sizeof *notes.list);
+    if (notes.count == notes.capacity) {
+        notes.capacity = notes.capacity ? 2 * notes.capacity : 16;
+        notes.list = realloc(notes.list, notes.capacity * sizeof *notes.list);
         if (!notes.list) abort();
     }
     n.next = *first;

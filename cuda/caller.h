@@ -22,7 +22,7 @@ char *caller_lines(void *const *frames, int count);
 void caller_name(struct caller *out); /* the call alone, which takes some microseconds */
 void caller_free(struct caller *c);
 
-/* The stack as it is now, to be told later: a number, equal ones of equal stacks. 0: it is not known. */
+/* The stack as it is now, to be printed later: a number, equal ones of equal stacks. 0: it is not known. */
 unsigned caller_note(void);
 const char *caller_noted(unsigned note); /* its lines, as in `stack`; "" of 0 */
 void caller_drop_notes(void);

@@ -337,12 +337,12 @@ CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 static const CUgraphEdgeData *no_data(size_t count)
 {
     static CUgraphEdgeData *zeros;
-    static size_t room;
-    if (count > room) {
+    static size_t capacity;
+    if (count > capacity) {
         free(zeros);
         zeros = calloc(count, sizeof *zeros);
         if (!zeros) abort();
-        room = count;
+        capacity = count;
     }
     return zeros;
 }

@@ -36,7 +36,7 @@ CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 CUresult cuProfilerInitialize(const char *config, const char *output, int mode);
 
-/* Of calls that fail and of kernels' faults: the newest lines, to be asked for or told. */
+/* Of calls that fail and of kernels' faults: the newest lines, for queries and callbacks. */
 CUresult cuLogsRegisterCallback(CUlogsCallback callback, void *data, CUlogsCallbackHandle *out);
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback);
 CUresult cuLogsCurrent(CUlogIterator *out, unsigned flags);

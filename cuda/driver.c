@@ -154,8 +154,8 @@ CUresult driver_begin_event(CUevent event, struct CUctx_st **context)
     return begun == CUDA_SUCCESS && !e ? CUDA_ERROR_INVALID_HANDLE : begun;
 }
 
-/* A call has failed, which the log is told, and with the check the user. What a launch did to its context is told once, and that something is not ready
- * yet is no failure. */
+/* A call has failed: that goes to the log, and with the check to the user. A fault of a launch is reported once by its
+ * context. CUDA_ERROR_NOT_READY is no failure. */
 static void say_failed(CUresult result, const char *name, bool of_runtime)
 {
     struct caller c;
@@ -163,7 +163,7 @@ static void say_failed(CUresult result, const char *name, bool of_runtime)
     const bool lasting = object_check(now, OBJECT_CONTEXT) && now->broken == result;
     if (lasting || result == CUDA_ERROR_NOT_READY) return;
     caller_name(&c);
-    if (c.from_runtime && !of_runtime) return; /* which tells what becomes of it */
+    if (c.from_runtime && !of_runtime) return; /* which reports the result */
     logs_add("%s: %s", *c.call ? c.call : "a call", name);
     if (!(driver.config.checks & EMU_CHECK_API)) return;
     caller_find(&c);
@@ -301,9 +301,9 @@ unsigned driver_site(void)
 static void note_site(struct calls *c)
 {
     if (!(driver.config.checks & EMU_CHECK_MEMORY)) return;
-    if (c->count >= c->room) {
-        c->room = c->room ? 2 * c->room : 64;
-        c->sites = realloc(c->sites, c->room * sizeof *c->sites);
+    if (c->count >= c->capacity) {
+        c->capacity = c->capacity ? 2 * c->capacity : 64;
+        c->sites = realloc(c->sites, c->capacity * sizeof *c->sites);
         if (!c->sites) abort();
     }
     c->sites[c->count] = driver.site ? driver.site : caller_note();

@@ -178,7 +178,7 @@ struct allocation {
     struct advice *advice;           /* of managed memory (cuda/managed.c); NULL: none was given */
 };
 
-/* What an SM has room for, of the GPU that was chosen. */
+/* What an SM of the chosen GPU can hold. */
 struct device_limits {
     int major, minor, sms;
     int partitions; /* that share its registers out among themselves */
@@ -269,7 +269,7 @@ struct driver {
     unsigned
         generation; /* counts resets: contexts that were current in a thread before are not after */
     struct calls {  /* of each kind, so far: reports name them by number */
-        unsigned long long count, room;
+        unsigned long long count, capacity;
         unsigned *sites; /* with the check of memory: where each was made (cuda/caller.h) */
     } calls[CALL_COUNT];
     unsigned site; /* likewise: of the operation that executes; 0: of none */

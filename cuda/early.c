@@ -13,8 +13,8 @@ struct warp {                      /* masks of lanes */
     uint32_t behind, at[BARRIERS]; /* who wait at a barrier */
 };
 struct cta {
-    bool any, said; /* some thread has waited; has let other grids begin */
-    uint32_t told;  /* barriers that some thread came to that is behind: bits */
+    bool any, said;     /* some thread has waited; has let other grids begin */
+    uint32_t passes_on; /* barriers that some thread came to that is behind: bits */
     struct warp *warps;
 };
 struct early {
@@ -53,17 +53,17 @@ static void end_cta(struct early *e, const struct emu_warp *who)
 static void barrier(struct cta *c, const struct emu_sync *s)
 {
     struct warp *w = &c->warps[s->who->warp];
-    if (w->behind & s->lanes) c->told |= 1u << s->id;
+    if (w->behind & s->lanes) c->passes_on |= 1u << s->id;
     if (s->flags & EMU_ACQUIRE) w->at[s->id] |= s->lanes;
 }
 
 static void barrier_done(const struct early *e, struct cta *c, uint32_t id)
 {
     for (uint32_t w = 0; w < e->warps; w++) {
-        if (c->told >> id & 1) c->warps[w].behind |= c->warps[w].at[id];
+        if (c->passes_on >> id & 1) c->warps[w].behind |= c->warps[w].at[id];
         c->warps[w].at[id] = 0;
     }
-    c->told &= ~(1u << id);
+    c->passes_on &= ~(1u << id);
 }
 
 static void wait_for_grids(struct early *e, struct cta *c, const struct emu_sync *s)

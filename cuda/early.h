@@ -7,7 +7,7 @@
  *
  * Behind the kernel before is a thread from its griddepcontrol.wait on, and whoever meets it at a barrier then. Fences,
  * acquires and mbarriers are taken to be behind all that waited before them in the grid, in the CTA's cluster: rather
- * too little is told of here than too much. */
+ * too little is reported here than too much. */
 #ifndef HEDDLE_CUDA_EARLY_H
 #define HEDDLE_CUDA_EARLY_H
 

@@ -16,9 +16,9 @@ static size_t find_edge(const struct edges *e, const struct CUgraphNode_st *node
 
 static void add_edge(struct edges *e, struct CUgraphNode_st *node, CUgraphEdgeData data)
 {
-    if (e->count == e->room) {
-        e->room = e->room ? 2 * e->room : 4;
-        e->at = realloc(e->at, e->room * sizeof *e->at);
+    if (e->count == e->capacity) {
+        e->capacity = e->capacity ? 2 * e->capacity : 4;
+        e->at = realloc(e->at, e->capacity * sizeof *e->at);
         if (!e->at) abort();
     }
     e->at[e->count++] = (struct edge){node, data};
@@ -126,9 +126,9 @@ CUresult graph_check(CUgraph g)
 static struct CUgraphNode_st *node_new(struct CUgraph_st *g, struct work *w)
 {
     struct CUgraphNode_st *n = object_new(OBJECT_NODE, sizeof *n);
-    if (g->count == g->room) {
-        g->room = g->room ? 2 * g->room : 8;
-        g->nodes = realloc((void *)g->nodes, g->room * sizeof *g->nodes);
+    if (g->count == g->capacity) {
+        g->capacity = g->capacity ? 2 * g->capacity : 8;
+        g->nodes = realloc((void *)g->nodes, g->capacity * sizeof *g->nodes);
         if (!g->nodes) abort();
     }
     n->graph = g;
@@ -498,13 +498,13 @@ static bool is_plain(CUgraphEdgeData d)
 struct edge_list { /* where a call wants edges */
     CUgraphNode *from, *to;
     CUgraphEdgeData *data;
-    size_t room, count;
+    size_t capacity, count;
     bool lossy;
 };
 
 static void give_edge(struct edge_list *l, CUgraphNode from, CUgraphNode to, CUgraphEdgeData data)
 {
-    if ((l->from || l->to) && l->count < l->room) {
+    if ((l->from || l->to) && l->count < l->capacity) {
         if (l->from) l->from[l->count] = from;
         if (l->to) l->to[l->count] = to;
         if (l->data) l->data[l->count] = data;
@@ -515,11 +515,11 @@ static void give_edge(struct edge_list *l, CUgraphNode from, CUgraphNode to, CUg
 
 static CUresult end_edges(const struct edge_list *l, size_t *count)
 {
-    for (size_t i = l->count; (l->from || l->to) && i < l->room; i++) {
+    for (size_t i = l->count; (l->from || l->to) && i < l->capacity; i++) {
         if (l->from) l->from[i] = NULL;
         if (l->to) l->to[i] = NULL;
     }
-    if ((!l->from && !l->to) || l->count < l->room) *count = l->count;
+    if ((!l->from && !l->to) || l->count < l->capacity) *count = l->count;
     return driver_end(l->lossy ? CUDA_ERROR_LOSSY_QUERY : CUDA_SUCCESS);
 }
 
@@ -530,7 +530,7 @@ CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode *from, CUgraphNode *to,
     if (r == CUDA_SUCCESS && (!count || !from != !to || (data && !from)))
         r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
-    struct edge_list l = {.from = from, .to = to, .data = data, .room = from ? *count : 0};
+    struct edge_list l = {.from = from, .to = to, .data = data, .capacity = from ? *count : 0};
     for (size_t i = 0; i < graph->count; i++)
         for (size_t k = 0; k < graph->nodes[i]->out.count; k++)
             give_edge(&l, graph->nodes[i], graph->nodes[i]->out.at[k].node,
@@ -551,7 +551,7 @@ static CUresult give_neighbours(CUgraphNode node, bool before, CUgraphNode *node
     if (r == CUDA_SUCCESS && (!count || (data && !nodes))) r = CUDA_ERROR_INVALID_VALUE;
     if (r != CUDA_SUCCESS) return driver_end(r);
     const struct edges *e = before ? &node->in : &node->out;
-    struct edge_list l = {.from = nodes, .data = data, .room = nodes ? *count : 0};
+    struct edge_list l = {.from = nodes, .data = data, .capacity = nodes ? *count : 0};
     for (size_t i = 0; i < e->count; i++) give_edge(&l, e->at[i].node, NULL, e->at[i].data);
     return end_edges(&l, count);
 }

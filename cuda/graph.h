@@ -14,7 +14,7 @@ struct edge {
 };
 struct edges {
     struct edge *at;
-    size_t count, room;
+    size_t count, capacity;
 };
 
 struct CUgraphNode_st {
@@ -42,7 +42,7 @@ struct CUgraph_st {
     struct object object;
     struct CUctx_st *context;
     struct CUgraphNode_st **nodes;
-    size_t count, room;
+    size_t count, capacity;
     unsigned long long id, original; /* numbers, as nodes have */
     bool owned;                      /* by a node: not the program's to destroy */
     unsigned users;                  /* operations that run it; destroyed when there are none */

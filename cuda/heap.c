@@ -181,7 +181,7 @@ static_assert((1 << 8) << 14 == LARGEST, "the last class is the largest");
 struct block {             /* in front of each */
     uint16_t class, shard; /* OWN_PAGES: it has some; to which it goes back */
     uint32_t shift;        /* bytes between its start and this, for an alignment */
-    size_t size;           /* that it has room for */
+    size_t size;           /* that fits into it */
 };
 static_assert(sizeof(struct block) == ALIGN, "what follows is aligned");
 
@@ -303,11 +303,11 @@ void heap_free(void *p)
 void *heap_realloc(void *p, size_t size)
 {
     if (!p) return heap_malloc(size);
-    const size_t room = block_of(p)->size;
-    if (size <= room && size >= room / 4) return p;
+    const size_t has = block_of(p)->size;
+    if (size <= has && size >= has / 4) return p;
     void *to = heap_malloc(size);
     if (!to) return NULL;
-    memcpy(to, p, size < room ? size : room);
+    memcpy(to, p, size < has ? size : has);
     heap_free(p);
     return to;
 }
@@ -318,8 +318,8 @@ void *heap_aligned_alloc(size_t align, size_t size)
     char *p = size > PTRDIFF_MAX - align ? NULL : heap_malloc(size + align);
     const size_t shift = -(uintptr_t)p % align;
     if (!p || !shift) return p;
-    const size_t room = block_of(p)->size;
-    *block_of(p + shift) = (struct block){.shift = (uint32_t)shift, .size = room - shift};
+    const size_t has = block_of(p)->size;
+    *block_of(p + shift) = (struct block){.shift = (uint32_t)shift, .size = has - shift};
     return p + shift;
 }
 
@@ -333,12 +333,12 @@ char *heap_strdup(const char *text)
 /* ---- sorting ----------------------------------------------------------------------------------------------- */
 
 /* Two sorted parts, the first of which is copied away. */
-static void merge(char *objects, size_t first, size_t count, size_t size, char *room,
+static void merge(char *objects, size_t first, size_t count, size_t size, char *scratch,
                   int (*compare)(const void *, const void *))
 {
-    const char *a = room, *const a_end = room + first * size;
+    const char *a = scratch, *const a_end = scratch + first * size;
     const char *b = objects + first * size, *const b_end = objects + count * size;
-    memcpy(room, objects, first * size);
+    memcpy(scratch, objects, first * size);
     for (char *to = objects; a < a_end; to += size) {
         const bool second = b < b_end && compare(b, a) < 0;
         memcpy(to, second ? b : a, size);
@@ -347,22 +347,22 @@ static void merge(char *objects, size_t first, size_t count, size_t size, char *
     }
 }
 
-static void sort(char *objects, size_t count, size_t size, char *room,
+static void sort(char *objects, size_t count, size_t size, char *scratch,
                  int (*compare)(const void *, const void *))
 {
     if (count < 2) return;
     const size_t half = count / 2;
-    sort(objects, half, size, room, compare);
-    sort(objects + half * size, count - half, size, room, compare);
-    merge(objects, half, count, size, room, compare);
+    sort(objects, half, size, scratch, compare);
+    sort(objects + half * size, count - half, size, scratch, compare);
+    merge(objects, half, count, size, scratch, compare);
 }
 
 void heap_qsort(void *objects, size_t count, size_t size,
                 int (*compare)(const void *, const void *))
 {
     if (count < 2 || !size) return;
-    char *room = heap_malloc(count / 2 * size);
-    if (!room) abort();
-    sort(objects, count, size, room, compare);
-    heap_free(room);
+    char *scratch = heap_malloc(count / 2 * size);
+    if (!scratch) abort();
+    sort(objects, count, size, scratch, compare);
+    heap_free(scratch);
 }

@@ -11,7 +11,7 @@
  * free and lets the program go on; the finding is reported at the next call. The access is a finding only if the operation
  * used that very byte.
  *
- * The kernel does not tell of accesses by system calls: they fail with EFAULT. cuda/interposed/system_calls.c stands in
+ * The kernel raises no signal for accesses by system calls: they fail with EFAULT. cuda/interposed/system_calls.c stands in
  * front of libc's functions that read and write files and sockets, gives their pages free and notes what they used.
  *
  * Not found: accesses of more than 4096 pages; later accesses of a page between two calls; accesses while another thread is
@@ -49,7 +49,7 @@ struct host_access {
 void host_access_release(void (*say)(const struct host_access *));
 
 /* Around a system call that reads or writes (`fills`) the host's memory. With a false result no page of the parts was
- * protected, and there is nothing to end. The end is told how many bytes were used, in the order of the parts, and the
+ * protected, and there is nothing to end. The end gets the number of bytes that were used, in the order of the parts, and the
  * return address of the function that the program called; other pages are protected again. */
 bool host_access_call_begin(const struct iovec *parts, size_t count, bool fills);
 void host_access_call_end(const struct iovec *parts, size_t count, size_t used, bool fills,

@@ -19,7 +19,7 @@ struct CUlogsCallbackEntry_st {
 };
 static struct CUlogsCallbackEntry_st *callbacks;
 
-static void tell(const char *line)
+static void write_line(const char *line)
 {
     char copy[LENGTH];
     const size_t n = strlen(line);
@@ -46,7 +46,7 @@ void logs_add(const char *format, ...)
     line[strlen(line) + 1] = '\0';
     line[strlen(line)] = '\n';
     end++;
-    tell(line);
+    write_line(line);
 }
 
 CUresult cuLogsRegisterCallback(CUlogsCallback callback, void *data, CUlogsCallbackHandle *out)
@@ -95,18 +95,18 @@ static CUlogIterator first_of(CUlogIterator from, size_t size, size_t *bytes)
     return i;
 }
 
-/* The newest lines that there is room for, behind a word on those that are missing. */
+/* The newest lines that fit, after a line that says how many are missing. */
 static CUresult dump(CUlogIterator *iterator, char *to, size_t *size)
 {
     const CUlogIterator from = iterator ? *iterator : 0;
-    size_t room = *size < MOST ? *size - 1 : MOST, bytes, at = 0;
-    CUlogIterator first = first_of(from, room, &bytes);
+    size_t left = *size < MOST ? *size - 1 : MOST, bytes, at = 0;
+    CUlogIterator first = first_of(from, left, &bytes);
     *size = 0;
     to[0] = '\0';
-    if (first > from && room >= sizeof cut - 1) {
-        room -= at = sizeof cut - 1;
+    if (first > from && left >= sizeof cut - 1) {
+        left -= at = sizeof cut - 1;
         memcpy(to, cut, sizeof cut);
-        first = first_of(from, room, &bytes);
+        first = first_of(from, left, &bytes);
     }
     if (first == end && end > from) return to[0] = '\0', CUDA_ERROR_INVALID_VALUE;
     for (; first < end; first++) {

@@ -254,7 +254,7 @@ static int value_of(const struct advice *a, CUmem_range_attribute attribute)
     }
 }
 
-/* What is told of pages that differ. */
+/* The answer where the pages of a range differ. */
 static int unlike(CUmem_range_attribute attribute)
 {
     switch (attribute) {

@@ -402,7 +402,7 @@ CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute,
     return driver_end(r);
 }
 
-/* Several at once; of memory that CUDA does not know, it tells zeros instead of an error. */
+/* Several at once; of memory that CUDA does not know, it gives zeros instead of an error. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
                                 CUdeviceptr address)
 {

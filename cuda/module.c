@@ -261,7 +261,7 @@ static CUresult begin_function(CUfunction f)
     return r == CUDA_SUCCESS && !function_check(f) ? CUDA_ERROR_INVALID_HANDLE : r;
 }
 
-/* What emu knows; a kernel that cannot be lowered has nothing to tell until its launch says why. */
+/* What emu knows; a kernel that cannot be lowered has no attributes until its launch says why. */
 static struct emu_kernel_info info_of(const struct CUfunc_st *f)
 {
     struct emu_kernel_info info;
@@ -273,9 +273,9 @@ static struct emu_kernel_info info_of(const struct CUfunc_st *f)
 
 static int max_dynamic(const struct CUfunc_st *f, const struct emu_kernel_info *info)
 {
-    int room = driver.limits.shared_block - (int)info->shared;
+    int left = driver.limits.shared_block - (int)info->shared;
     if (f->max_dynamic >= 0) return f->max_dynamic;
-    return room > 0 ? room : 0;
+    return left > 0 ? left : 0;
 }
 
 static CUresult get_attribute(int *value, CUfunction_attribute attribute, struct CUfunc_st *f)
@@ -363,7 +363,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function)
     return driver_end(r);
 }
 
-/* What is loaded lazily is loaded when it is first asked for, and nobody can tell. */
+/* What is loaded lazily is loaded when it is first asked for; programs see no difference. */
 CUresult cuFuncLoad(CUfunction function)
 {
     return driver_end(begin_function(function));

@@ -19,7 +19,8 @@
 void log_write(struct log *l, const char *text)
 {
     if (!l->text) l->size = 0;
-    const size_t room = l->size > l->used ? l->size - l->used - 1 : 0, n = strnlen(text, room);
+    const size_t capacity = l->size > l->used ? l->size - l->used - 1 : 0,
+                 n = strnlen(text, capacity);
     if (l->size > l->used) {
         memcpy(l->text + l->used, text, n);
         l->text[l->used + n] = '\0';
@@ -75,10 +76,10 @@ void jit_end(struct jit *j, double begun)
 
 static void add_part(struct module_text *p, const char *text, size_t length)
 {
-    if (p->count == p->room) {
+    if (p->count == p->capacity) {
         struct source **old = p->list;
-        p->room = p->room ? 2 * p->room : 4;
-        p->list = arena_array(p->arena, struct source *, p->room);
+        p->capacity = p->capacity ? 2 * p->capacity : 4;
+        p->list = arena_array(p->arena, struct source *, p->capacity);
         for (size_t i = 0; i < p->count; i++) p->list[i] = old[i];
     }
     struct source *s = p->list[p->count++] = arena_array(p->arena, struct source, 1);

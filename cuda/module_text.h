@@ -45,7 +45,7 @@ struct module_text { /* texts that become a module together */
     const char *name; /* of those that come */
     unsigned sm;      /* for which they are chosen */
     struct source **list;
-    size_t count, room;
+    size_t count, capacity;
 };
 CUresult module_text_add_text(struct module_text *p, const char *text, size_t length,
                               struct log *error);

@@ -241,7 +241,7 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *d
     struct CUstream_st *s;
     CUresult r = begin_stream(stream, &c, &s);
     if (r == CUDA_SUCCESS && (!callback || flags)) r = CUDA_ERROR_INVALID_VALUE;
-    if (r == CUDA_SUCCESS && s->capture) { /* a graph has no stream to tell it of */
+    if (r == CUDA_SUCCESS && s->capture) { /* a graph has no stream to pass to it */
         capture_invalidate(s->capture);
         r = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }

@@ -26,9 +26,9 @@ struct page { /* of what is touched in one way */
 struct touched {
     struct emu_observer observer;
     struct range *ranges;
-    size_t range_count, range_room;
-    struct page **pages; /* a table with holes, of page_room places: a power of two */
-    size_t page_count, page_room;
+    size_t range_count, range_capacity;
+    struct page **pages; /* a table with holes, of page_capacity places: a power of two */
+    size_t page_count, page_capacity;
     struct recent {
         uint64_t key;
         struct page *page; /* NULL: none */
@@ -55,7 +55,7 @@ static enum touched_how how_of(const struct page *p)
 void touched_free(struct touched *t)
 {
     if (!t) return;
-    for (size_t i = 0; i < t->page_room; i++) free(t->pages[i]);
+    for (size_t i = 0; i < t->page_capacity; i++) free(t->pages[i]);
     free((void *)t->pages);
     free(t->ranges);
     free(t);
@@ -69,9 +69,9 @@ void touched_range(struct touched *t, uint64_t address, uint64_t size, enum touc
         t->ranges[t->range_count - 1].to += size;
         return;
     }
-    if (t->range_count == t->range_room) {
-        t->range_room = t->range_room ? 2 * t->range_room : 4;
-        t->ranges = realloc(t->ranges, t->range_room * sizeof *t->ranges);
+    if (t->range_count == t->range_capacity) {
+        t->range_capacity = t->range_capacity ? 2 * t->range_capacity : 4;
+        t->ranges = realloc(t->ranges, t->range_capacity * sizeof *t->ranges);
         if (!t->ranges) abort();
     }
     t->ranges[t->range_count++] = (struct range){address, address + size, how};
@@ -79,24 +79,24 @@ void touched_range(struct touched *t, uint64_t address, uint64_t size, enum touc
 
 static size_t place_of(const struct touched *t, uint64_t key)
 {
-    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->page_room - 1);
-    while (t->pages[i] && t->pages[i]->key != key) i = (i + 1) & (t->page_room - 1);
+    size_t i = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->page_capacity - 1);
+    while (t->pages[i] && t->pages[i]->key != key) i = (i + 1) & (t->page_capacity - 1);
     return i;
 }
 
 static const struct page *find_page(const struct touched *t, uint64_t key)
 {
-    return t->page_room ? t->pages[place_of(t, key)] : NULL;
+    return t->page_capacity ? t->pages[place_of(t, key)] : NULL;
 }
 
 static void grow(struct touched *t)
 {
     struct page **old = t->pages;
-    const size_t room = t->page_room;
-    t->page_room = room ? 2 * room : 16;
-    t->pages = calloc(t->page_room, sizeof *t->pages);
+    const size_t capacity = t->page_capacity;
+    t->page_capacity = capacity ? 2 * capacity : 16;
+    t->pages = calloc(t->page_capacity, sizeof *t->pages);
     if (!t->pages) abort();
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < capacity; i++)
         if (old[i]) t->pages[place_of(t, old[i]->key)] = old[i];
     free((void *)old);
 }
@@ -105,7 +105,7 @@ static struct page *page_at(struct touched *t, uint64_t key)
 {
     struct recent *recent = &t->recent[key % RECENT];
     if (recent->page && recent->key == key) return recent->page;
-    if (2 * t->page_count >= t->page_room) grow(t);
+    if (2 * t->page_count >= t->page_capacity) grow(t);
     const size_t i = place_of(t, key);
     if (!t->pages[i]) {
         t->pages[i] = calloc(1, sizeof *t->pages[i]);
@@ -243,7 +243,7 @@ static bool conflict(enum touched_how a, enum touched_how b)
            (a == TOUCHED_READ && b == TOUCHED_ATOMIC);
 }
 
-/* Which of two ways to meet at one place is told: with more writes, else by the ways themselves. */
+/* Which of two ways to meet at one place is reported: the one with more writes, else by the ways themselves. */
 static int rank(enum touched_how one, enum touched_how other)
 {
     const int writes = (one == TOUCHED_WRITE) + (other == TOUCHED_WRITE);
@@ -289,7 +289,7 @@ static void meet_range_and_pages(const struct touched *ranges, const struct touc
                                  bool swapped, struct touched_meeting *out, bool *any)
 {
     for (size_t i = 0; i < ranges->range_count; i++)
-        for (size_t k = 0; k < pages->page_room; k++) {
+        for (size_t k = 0; k < pages->page_capacity; k++) {
             const struct range *x = &ranges->ranges[i];
             const struct page *p = pages->pages[k];
             if (!p || base_of(p) >= x->to || base_of(p) + PAGE <= x->from) continue;
@@ -318,7 +318,7 @@ bool touched_meet(const struct touched *one, const struct touched *other,
     meet_ranges(one, other, out, &any);
     meet_range_and_pages(one, other, false, out, &any);
     meet_range_and_pages(other, one, true, out, &any);
-    for (size_t i = 0; i < one->page_room; i++) {
+    for (size_t i = 0; i < one->page_capacity; i++) {
         const struct page *p = one->pages[i];
         for (enum touched_how how = 0; p && how < TOUCHED_WAYS; how++) {
             const struct page *q = conflict(how_of(p), how)
@@ -338,7 +338,7 @@ void touched_each(const struct touched *t,
 {
     for (size_t i = 0; i < t->range_count; i++)
         call(self, t->ranges[i].from, t->ranges[i].to - t->ranges[i].from, t->ranges[i].how);
-    for (size_t i = 0; i < t->page_room; i++)
+    for (size_t i = 0; i < t->page_capacity; i++)
         if (t->pages[i]) call(self, base_of(t->pages[i]), PAGE, how_of(t->pages[i]));
 }
 

@@ -35,7 +35,7 @@ void unordered_leave(
 void unordered_wait_gone(void); /* and the host has waited for that, too */
 void unordered_end(void);       /* with the device, when streams have left */
 
-/* Around the operation. Between them its accesses are told of. */
+/* Around the operation. Between the two calls its accesses are reported. */
 void unordered_begin(const struct CUstream_st *s, struct stamp *stamp);
 void unordered_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What goes on is a node of a graph that is launched, so deep in others; `run`: which time the graph is run. */

@@ -212,7 +212,7 @@ static void set_access(struct mapping *m, CUmemAccess_flags access, const char *
         allocation_add_mapping(m->address, m->size);
 }
 
-/* Whether the range is whole mappings, one behind the other or apart only by what is not mapped. */
+/* Whether the range is whole mappings, one behind the other, or with nothing mapped between them. */
 static bool are_whole(uint64_t address, uint64_t size, uint64_t *mapped)
 {
     *mapped = 0;

@@ -125,14 +125,14 @@ static inline bool element_inside(u64 a, u64 low, u64 high, u32 size)
 static inline bool lanes_inside(const u64 at[LANES], u32 mask, u64 low, u64 high, u32 size)
 {
     if (high - low < size) return false;
-    const u64 room = high - low - size;
+    const u64 last = high - low - size;
     u64 bad = 0;
     if (mask == ~0u)
-        for (int l = 0; l < LANES; l++) bad |= (at[l] - low > room) | (at[l] & (size - 1));
+        for (int l = 0; l < LANES; l++) bad |= (at[l] - low > last) | (at[l] & (size - 1));
     else
         for (u32 left = mask; left; left &= left - 1) {
             const u64 a = at[__builtin_ctz(left)];
-            bad |= (a - low > room) | (a & (size - 1));
+            bad |= (a - low > last) | (a & (size - 1));
         }
     return !bad;
 }

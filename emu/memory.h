@@ -121,7 +121,7 @@ bool mem_release_by(struct mem *m, uint64_t address, const char *by);
 
 /* From now on released addresses are not reused while others are free, so that a use of released
  * memory is found. */
-void mem_keep_apart(struct mem *m);
+void mem_never_reuse_addresses(struct mem *m);
 
 /* The live block that holds `size` bytes from `address`, else NULL. Safe from several threads while
  * no thread allocates. O(log n). */

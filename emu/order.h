@@ -114,7 +114,7 @@ enum emu_verdict {
     EMU_SLEEP_ONCE,
     /* Of an access that may_be_late: the warp goes on, and the order is asked again about the same access, which then
      * may not be late: before the result is needed, before an access of the warp that has one of its bytes, before a
-     * fence, barrier or atomic, and at the end of the basic block. Observers are told then. */
+     * fence, barrier or atomic, and at the end of the basic block. Observers are notified then. */
     EMU_LATER,
 };
 

@@ -75,7 +75,7 @@ struct emu_reduction {
     uint8_t op, type;
 };
 void emu_machine_reduce_all(struct emu_machine *m, const struct emu_reduction *list, size_t count);
-/* Likewise `count` of one kind, no compare-and-swaps: addresses and operands are `stride` bytes apart. */
+/* Likewise `count` of one kind, no compare-and-swaps: an address and an operand every `stride` bytes. */
 void emu_machine_reduce_each(struct emu_machine *m, uint8_t op, uint8_t type,
                              const uint64_t *address, const void *operand, size_t stride,
                              size_t count);

@@ -2,7 +2,7 @@
  * converted to the formats of other tools without running the kernel again. docs/formats.md describes the frames.
  *
  *     struct trace_events *e = trace_events_new(file);          // the file's head must be there (trace_file_run)
- *     trace_events_begin(e, &launch);                           // then what observers are told, in their order:
+ *     trace_events_begin(e, &launch);                           // then what observers get, in that order:
  *     trace_events_issue(e, who, pc, lanes);
  *     trace_events_access(e, access);
  *     trace_events_cta_exit(e, who);
@@ -63,7 +63,7 @@ void trace_events_end(struct trace_events *e);
 /* false: something could not be written (errno). */
 bool trace_events_free(struct trace_events *e);
 
-/* Who is told of a launch that is read. Any callback may be NULL. Of emu_access only who, kind, space, op, width, count,
+/* Who gets a launch that is read. Any callback may be NULL. Of emu_access only who, kind, space, op, width, count,
  * contiguous, lanes, address and pc are set, of emu_sync who and kind (EMU_SYNC_CTA_EXIT). */
 struct trace_events_sink {
     void *self;

@@ -83,7 +83,7 @@ struct trace_file {
     FILE *file;
     struct arena *arena;
     const struct trace_events_sink
-        *sink; /* is told of launches with events; NULL: they are only checked */
+        *sink; /* gets launches with events; NULL: they are only checked */
     /* Before each frame, with its place in the file; NULL: no callback. */
     void (*progress)(void *self, uint64_t at);
     void *progress_self;

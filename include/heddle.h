@@ -190,7 +190,7 @@ struct heddle_device_options {
     const char
         *order;    /* memory order, as in "random:strategy=pct": heddle_order(); NULL: "native" */
     uint64_t seed; /* of an order that draws by chance */
-    const char *suppress;      /* findings that are not told: a file, "none"; NULL: those known */
+    const char *suppress; /* findings that are not reported: a file, "none"; NULL: those known */
     uint64_t max_instructions; /* warp instructions of a launch; 0: no limit */
     double timeout;            /* seconds of a launch; 0: none */
     uint64_t memory;           /* bytes of device memory; 0: 8 GiB */
@@ -242,7 +242,7 @@ struct heddle_run {
     const char *
         text; /* of the fault, of what the checks found, and notes: lines; "" if there is nothing. Until the next launch */
     size_t findings;   /* of the checks */
-    size_t suppressed; /* and those that are not told */
+    size_t suppressed; /* and those that are not reported */
     uint64_t warp_instructions, thread_instructions;
     double seconds; /* wall-clock time */
 };

@@ -36,16 +36,16 @@ static double load_wait(const struct emu_gpu *g, const struct counters *c, const
 /* Cycles of an SM by each term, alone; of those that all SMs share, while one is active. */
 static void price(const struct emu_gpu *g, const struct counters *c, const double *w, double *t)
 {
-    const double room = log(fmax(c->registers, 32) / 32);
+    const double register_need = log(fmax(c->registers, 32) / 32);
     const double warps = fmax(c->warps, 1);
     const double scattered = fmax(0, c->store_sectors - 4 * c->store_requests);
     const double port = g->sm_bandwidth * g->interconnect_mhz / g->core_mhz / 32;
     const double l1 = g->l1_bandwidth > 0 ? g->l1_bandwidth / 32 : port;
     t[TERM_ISSUE] = w[WEIGHT_issue] * c->instructions / (g->schedulers * g->issue) / g->sms;
     t[TERM_DEPENDENCE] = w[WEIGHT_dependence] * g->int_latency * c->instructions *
-                         exp(-w[WEIGHT_parallel] * room) / warps / g->sms;
+                         exp(-w[WEIGHT_parallel] * register_need) / warps / g->sms;
     t[TERM_LOADS] = (c->load_requests * load_wait(g, c, w) *
-                         exp(-w[WEIGHT_memory_parallel] * room) +
+                         exp(-w[WEIGHT_memory_parallel] * register_need) +
                      w[WEIGHT_replay] * c->load_sectors) /
                     warps / g->sms;
     t[TERM_L1] = w[WEIGHT_l1] * c->load_sectors / l1 / g->sms;

@@ -100,7 +100,7 @@ static uint32_t dram_least(const struct emu_gpu *g)
  * 2290 cycles more than their SMs were active, 2012 in the median (calibrate/data/gv100.csv: cycles, share). */
 static const double launch_us = 2012 / 1132.0;
 
-/* Cycles for which the GPU is busy with the start of a CTA: of one for which an SM has room from the beginning, and of one
+/* Cycles for which the GPU is busy with the start of a CTA: of one that is resident from the beginning, and of one
  * that takes the place of another. On an H200 launches of 1,000 to 4,000 CTAs, all of which fit, keep an SM active for 0.45
  * cycles more for each of them (`many_tiny_blocks`); 65,536 CTAs take 1.21 to 1.23 each, whether they are empty, of 32 or 256
  * threads, or do little (calibrate/data/h200.csv, `suite:sum_tree`, `suite:saxpy`; h200-cycles.csv, `launch`). The latter is

@@ -79,7 +79,7 @@ static bool is_before(struct point a, struct point b)
     return a.when < b.when || (a.when == b.when && a.what < b.what);
 }
 
-/* Heaps have room for all that may be in them. */
+/* Heaps are as large as all that may be in them. */
 static void heap_add(struct heap *h, double when, u32 what)
 {
     size_t i = h->count++;
@@ -240,7 +240,7 @@ static int compare_steps(const void *a, const void *b)
 /* Work for so many instructions. */
 static double work_of(const struct nested_grid *g, u64 instructions)
 {
-    const double rounds = ceil((double)g->ctas / (double)g->room);
+    const double rounds = ceil((double)g->ctas / (double)g->resident);
     const double part = g->longest ? (double)instructions / (double)g->longest : 1;
     return g->cycles / rounds * fmin(1, part);
 }
@@ -300,10 +300,11 @@ static void add_strand(struct run *r, u32 grid, struct step *from, struct step *
     struct strand *x = &r->strands[r->strand_count++];
     const struct nested_grid *g = &r->g[grid];
     const u32 cta = from->cta;
-    const double rounds = fmax(1, (double)g->ctas / (double)g->room);
+    const double rounds = fmax(1, (double)g->ctas / (double)g->resident);
     const u64 length = g->length ? g->length(g->of, cta) : 0;
     *x = (struct strand){.grid = grid,
-                         .begins = floor((double)cta / (double)g->room) * work_of(g, g->longest),
+                         .begins = floor((double)cta / (double)g->resident) *
+                                   work_of(g, g->longest),
                          .length = work_of(g, length ? length : g->longest),
                          .share = rounds / (double)g->ctas,
                          .next = from,
@@ -452,17 +453,17 @@ static struct nested_grid grid_of(const struct emu_counts *c, const struct launc
     const double start = fmin(m.start, t->cycles), cycles = t->cycles - start,
                  sectors = (double)(e->cache.dram_reads + e->cache.dram_writes),
                  issues = (double)c->sms * c->gpu->schedulers * c->gpu->issue;
-    const u64 room = (u64)c->sms * (c->occupancy.ctas ? c->occupancy.ctas : 1);
+    const u64 resident = (u64)c->sms * (c->occupancy.ctas ? c->occupancy.ctas : 1);
     struct nested_grid g = {.how = c->nesting,
                             .wait_count = c->wait_count,
                             .waits = c->waits,
                             .start = by_host ? start : NESTED_LATENCY,
                             .cycles = cycles,
                             .ctas = c->ctas,
-                            .room = room,
+                            .resident = resident,
                             .length = length_of,
                             .of = c->trace};
-    g.use[NESTED_ROOM] = fmin(1, (double)c->ctas / (double)room);
+    g.use[NESTED_SLOTS] = fmin(1, (double)c->ctas / (double)resident);
     if (cycles > 0) {
         g.use[NESTED_ISSUE] = fmin(1, (double)e->warp_instructions / (cycles * issues));
         g.use[NESTED_DRAM] = fmin(1, sectors / (cycles * config_dram_rate(c->gpu)));

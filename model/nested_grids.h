@@ -13,9 +13,9 @@
  *   a child              begins NESTED_LATENCY cycles behind its launch, and not before what its stream has in front of
  *                        it has ended. A grid has ended when its CTAs and all grids that it has launched have.
  *                        Tail launches begin when their parent and all else that it launched have.
- *   sharing              A CTA takes a part of three resources: room on SMs, issues, bandwidth of DRAM. While all CTAs
+ *   sharing              A CTA takes a part of three resources: slots of SMs, issues, bandwidth of DRAM. While all CTAs
  *                        that run ask for more of one than there is, all are as much slower.
- *   a CTA that waits     gives its room to others, as the runtime does that saves the state of parents while they wait
+ *   a CTA that waits     gives its slot to others, as the runtime does that saves the state of parents while they wait
  *                        (CUDA C Programming Guide 11.8, D.4.3.1.1: memory is reserved for it). Saving takes no time here.
  *
  * So the sum is not below the longest chain of grids that wait for each other, and not above all of them one after the
@@ -34,7 +34,7 @@ struct launch_estimate;
  * tested configuration of a TITAN X, the only one that has it. Assumed for all GPUs. */
 enum { NESTED_LATENCY = 5000 };
 
-enum { NESTED_ROOM, NESTED_ISSUE, NESTED_DRAM, NESTED_SHARED };
+enum { NESTED_SLOTS, NESTED_ISSUE, NESTED_DRAM, NESTED_SHARED };
 struct nested_grid {
     struct emu_nesting how;
     size_t wait_count;
@@ -42,7 +42,7 @@ struct nested_grid {
     double start;  /* cycles from its launch to its first instruction, at least */
     double cycles; /* from its first instruction to its end, alone */
     uint64_t ctas,
-        room; /* how many it has, how many of them the GPU has room for: both 1 at least */
+        resident; /* how many it has, how many of them can be resident: both 1 at least */
     double use[NESTED_SHARED]; /* what it takes alone of all that there is of a resource: 0 .. 1 */
     uint64_t longest;          /* warp instructions of its longest warp */
     /* Warp instructions of the longest warp of a CTA; 0: unknown. NULL: all are unknown, and taken to be `longest`. */

@@ -104,16 +104,16 @@ struct list { /* of what is being put in order: a window of a block */
     u32 count;
     struct node node[WINDOW];
     struct edge *edges;
-    u32 edge_count, edge_room;
+    u32 edge_count, edge_capacity;
     u32 *writer,
         *seen; /* by register: the node that wrote it last, the first that names it; and one */
 };
 
 static void wait_for(struct list *l, u32 from, u32 to, u32 cycles)
 {
-    if (l->edge_count == l->edge_room) {
-        l->edge_room = l->edge_room ? 2 * l->edge_room : 4 * WINDOW;
-        l->edges = realloc(l->edges, l->edge_room * sizeof *l->edges);
+    if (l->edge_count == l->edge_capacity) {
+        l->edge_capacity = l->edge_capacity ? 2 * l->edge_capacity : 4 * WINDOW;
+        l->edges = realloc(l->edges, l->edge_capacity * sizeof *l->edges);
         if (!l->edges) abort();
     }
     l->edges[l->edge_count++] = (struct edge){to, cycles, l->node[from].first};

@@ -208,7 +208,7 @@ struct timing_share {
     const double *crowds;
 };
 
-/* `slots`: CTAs that an SM has room for; `l1_bytes`: what shared memory leaves of it. */
+/* `slots`: CTAs that can be resident on an SM; `l1_bytes`: what shared memory leaves of it. */
 void timing_run(const struct emu_trace *t, const struct timing_machine *m, uint32_t slots,
                 uint32_t l1_bytes, struct timing_result *out);
 

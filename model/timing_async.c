@@ -1,6 +1,6 @@
 /* Copies that nobody waits for until later: cp.async and its groups, bulk copies and the mbarriers that they end in.
  *
- * The trace does not say which mbarrier an instruction names. The batches of a CTA are told apart by their order:
+ * The trace does not say which mbarrier an instruction names. The batches of a CTA are identified by their order:
  * what is copied after the n-th expect_tx, or before the n-th cp.async.mbarrier.arrive of each warp, is what each
  * warp's n-th try_wait waits for. That is right for pipelines of any depth, whose stages are filled in turn. */
 #include "model/timing_internal.h"

@@ -21,7 +21,7 @@ enum why {
     FULL,
     FLUSHED,
     ALONE
-}; /* it is held: for its turn; room; a flush; a flush and its turn */
+}; /* it is held: for its turn; a free entry; a flush; a flush and its turn */
 
 struct reduction {    /* an entry of a buffer */
     uint32_t element; /* of 4 bytes */
@@ -475,8 +475,8 @@ static double carry_out_beside(struct timing *c, double now)
     return end;
 }
 
-/* Clusters tell slices what to expect: when the last one knows. */
-static double tell(struct timing *c, uint32_t first, uint32_t last, double now)
+/* Clusters announce to slices what to expect: when the last one knows. */
+static double announce(struct timing *c, uint32_t first, uint32_t last, double now)
 {
     double end = now;
     for (uint32_t sm = first; sm < last; sm++)
@@ -495,16 +495,16 @@ static double flush(struct timing *c, uint32_t first, uint32_t last, double now)
         if (d->buffers[b].count) pack(c, b / each, &d->buffers[b]);
     if (!d->count) return now;
     c->out->flushes++;
-    const double told = d->o.reorder ? tell(c, first, last, now) : now;
+    const double announced = d->o.reorder ? announce(c, first, last, now) : now;
     double end;
     if (d->o.independent) end = carry_out_beside(c, now);
     else {
         send_all(c, now);
         qsort(d->list, d->count, sizeof *d->list, d->o.reorder ? by_number : by_arrival);
-        end = carry_out(c, told);
+        end = carry_out(c, announced);
     }
     c->end = later(c->end, end);
-    return d->o.overlap ? told : end;
+    return d->o.overlap ? announced : end;
 }
 
 /* ---- when no warp can go on

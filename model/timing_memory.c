@@ -309,7 +309,7 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
 }
 
 /* A compare-and-swap fails, and is tried again, if another one came between it and the load before it: on one element
- * they succeed one round trip apart. One that fails waits for nobody. */
+ * they succeed once each round trip. One that fails waits for nobody. */
 static void swap(struct timing *c, const u32 *elements, u32 lanes, double now,
                  struct timing_access *a)
 {

@@ -138,7 +138,7 @@ static bool parse_named(struct ptx_parser *p, struct ptx_opnd *o)
     struct ptx_name *name = ptx_intern(p, text, n);
     struct ptx_sym *sym = ptx_lookup(p, name);
     if (!sym && n == 7 && memcmp(text, "WARP_SZ", 7) == 0 && !dot) return constant(p, o);
-    struct ptx_token component = {0}; /* may stand apart: %v .x */
+    struct ptx_token component = {0}; /* may be a token of its own: %v .x */
     if (sym && !dot && (sym->kind == PTX_SYM_REG || sym->kind == PTX_SYM_SREG) && sym->vec > 1 &&
         ptx_lex_peek(p->lex) == TOK_DOTS) {
         ptx_advance(p);

@@ -52,12 +52,12 @@ struct ptx_flow {
 
 struct ptx_flow *ptx_flow_new(struct arena *arena, const struct ptx_cfg *cfg);
 
-/* How much room a register takes: 32-bit registers (a 16-bit value takes one, too), or 0 and one
+/* What a register of PTX takes of the register file: 32-bit registers (a 16-bit value takes one, too), or 0 and one
  * predicate. */
 struct ptx_pressure {
     uint32_t regs, preds;
 };
-struct ptx_pressure ptx_flow_room(const struct ptx_flow *f, uint32_t reg);
+struct ptx_pressure ptx_flow_width(const struct ptx_flow *f, uint32_t reg);
 
 /* By statement: whether the program's effects need it. False for what is no instruction, and for an
  * instruction that does nothing but write registers which only such instructions read. Where a
@@ -68,7 +68,7 @@ bool *ptx_flow_needed(struct arena *arena, const struct ptx_flow *f, bool loads)
 bool ptx_flow_has_effect(const struct ptx_flow *f, size_t s);
 
 /* By statement: the .shared variable whose address the instruction's first address in memory was made from; NULL: none, or
- * it cannot be told. (shared_base.c) */
+ * it is not known. (shared_base.c) */
 const struct ptx_var **ptx_flow_shared_bases(struct arena *arena, const struct ptx_flow *f);
 
 enum ptx_influence {                            /* what a value may decide */
@@ -143,8 +143,8 @@ struct ptx_variation {
  * counter can be the same for all lanes inside a loop that they leave one by one, and not behind it.
  *
  * What is said holds for lanes that execute an instruction together. Lanes are together that came the
- * same way; those that parted may be together again from their branch's `rejoin` on, and stay apart as
- * long as one likes. Lanes that have gone round a loop a different number of times are not together
+ * same way; those that parted may be together again from their branch's `rejoin` on, and may be separate for
+ * as long as they like. Lanes that have gone round a loop a different number of times are not together
  * inside the loop even if they stand at the same instruction.
  *
  *  - A kernel's parameters, constants, addresses of variables, %ntid and the like are GRID, %ctaid is

@@ -125,7 +125,7 @@ struct ptx_flow *ptx_flow_new(struct arena *arena, const struct ptx_cfg *cfg)
     return f;
 }
 
-struct ptx_pressure ptx_flow_room(const struct ptx_flow *f, uint32_t reg)
+struct ptx_pressure ptx_flow_width(const struct ptx_flow *f, uint32_t reg)
 {
     if (reg == f->reg_count - 1) return (struct ptx_pressure){.preds = 1};
     const struct ptx_sym *sym = f->func->body->regs[reg];
@@ -259,7 +259,7 @@ struct batch {
     uint32_t *seen, seen_count;
     bool *is_seen, *is_queued;
     uint32_t *queue, queue_count;
-    struct set plane[PLANES], preds; /* the registers whose room has bit k set; the predicates */
+    struct set plane[PLANES], preds; /* the registers whose width has bit k set; the predicates */
 };
 
 static void see(struct batch *b, uint32_t block)
@@ -378,11 +378,11 @@ static void solve(struct batch *b, struct ptx_live *live)
     memset(b->plane, 0, sizeof b->plane);
     b->preds = (struct set){{0}};
     for (uint32_t i = 0; i < b->size; i++) {
-        struct ptx_pressure room = ptx_flow_room(b->f, b->first + i);
-        assert(room.regs < 1u << PLANES && room.preds <= 1);
+        struct ptx_pressure width = ptx_flow_width(b->f, b->first + i);
+        assert(width.regs < 1u << PLANES && width.preds <= 1);
         for (unsigned k = 0; k < PLANES; k++)
-            if (room.regs >> k & 1) set_add(&b->plane[k], i);
-        if (room.preds) set_add(&b->preds, i);
+            if (width.regs >> k & 1) set_add(&b->plane[k], i);
+        if (width.preds) set_add(&b->preds, i);
     }
     gather(b);
     spread(b);
@@ -406,7 +406,7 @@ static void note(struct ptx_live *live, struct ptx_pressure now, uint32_t stmt)
     if (now.preds > live->most.preds) live->most.preds = now.preds;
 }
 
-/* Backwards through a block. A value that nobody reads needs room where it is written, too; a register
+/* Backwards through a block. A value that nobody reads needs a register where it is written, too; a register
  * that an instruction writes twice takes it once (`written` by register: the last such statement). */
 static void find_most(struct ptx_live *live, uint32_t block, const bool *counts, uint32_t *written)
 {
@@ -418,21 +418,21 @@ static void find_most(struct ptx_live *live, uint32_t block, const bool *counts,
         if (f->use_at[s] == f->use_at[s + 1] || (counts && !counts[s])) continue;
         struct ptx_pressure after = now;
         for (uint32_t u = f->use_at[s + 1]; u-- > f->use_at[s];) {
-            struct ptx_pressure room = ptx_flow_room(f, f->uses[u].reg);
+            struct ptx_pressure width = ptx_flow_width(f, f->uses[u].reg);
             if (f->uses[u].how & PTX_USE_WRITE) {
                 if (written[f->uses[u].reg] == s + 1) continue;
                 written[f->uses[u].reg] = s + 1;
             }
             if (live->fate[u] & PTX_FATE_DEAD) {
-                after.regs += room.regs;
-                after.preds += room.preds;
+                after.regs += width.regs;
+                after.preds += width.preds;
             } else if (f->uses[u].how & PTX_USE_KILL) {
-                now.regs -= room.regs;
-                now.preds -= room.preds;
+                now.regs -= width.regs;
+                now.preds -= width.preds;
             }
             if (live->fate[u] & PTX_FATE_LAST) {
-                now.regs += room.regs;
-                now.preds += room.preds;
+                now.regs += width.regs;
+                now.preds += width.preds;
             }
         }
         note(live, after, s);

@@ -420,7 +420,7 @@ struct ptx_func *ptx_module_find(const struct ptx_module *m, const char *name);
 /* Appends the module as PTX text that parses back to an equal module. */
 void ptx_print(const struct ptx_module *m, struct buf *b);
 
-/* "x", "b0", "h10": the selector of an operand, "" if it has none. `text` has room for 8. */
+/* "x", "b0", "h10": the selector of an operand, "" if it has none. `text` holds 8 characters. */
 void ptx_selector_text(const struct ptx_opnd *o, char *text);
 
 /* Appends one instruction as text, without a line end. */

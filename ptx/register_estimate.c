@@ -123,16 +123,16 @@ static bool *free_registers(struct arena *arena, const struct ptx_flow *f)
 /* ---- the order of a block ---------------------------------------------------------------------- */
 
 struct value { /* one definition of a register, or what it held at the start of the block */
-    uint32_t room, uses; /* uses that are still to come */
-    uint32_t reader;     /* the last node that was seen to read it */
-    uint32_t until;      /* of a value that needs no register of its own: up to which cycle one
+    uint32_t width, uses; /* uses that are still to come */
+    uint32_t reader;      /* the last node that was seen to read it */
+    uint32_t until;       /* of a value that needs no register of its own: up to which cycle one
                           * holds it all the same; 0: none does */
-    bool out;            /* live at the end of the block */
+    bool out;             /* live at the end of the block */
 };
 
 struct node {
     const struct ptx_op *op;
-    uint32_t room;               /* of its results */
+    uint32_t width;              /* of its results */
     uint32_t loose, loose_count; /* in `lists`: values that must be put into registers for it */
     uint32_t reads, read_count;  /* likewise: other values */
     uint32_t writes, write_count;
@@ -157,7 +157,7 @@ struct schedule {
     struct link *links;
     uint32_t *lists, *loads;
     struct release {
-        uint32_t at, room, value; /* value: PTX_NONE, or one that needs no register of its own */
+        uint32_t at, width, value; /* value: PTX_NONE, or one that needs no register of its own */
     } * releases;
     size_t node_count, node_cap, value_count, value_cap, link_count, link_cap, list_count, list_cap,
         load_cap, release_cap;
@@ -168,12 +168,12 @@ struct schedule {
     uint32_t base; /* live through the whole block, untouched */
 };
 
-static uint32_t add_value(struct schedule *s, uint32_t room, uint32_t writer)
+static uint32_t add_value(struct schedule *s, uint32_t width, uint32_t writer)
 {
     size_t n = s->value_count;
     s->values = arena_grow(s->arena, s->values, n, &s->value_cap, n + 1, sizeof *s->values);
     s->writer = arena_grow(s->arena, s->writer, n, &s->writer_cap, n + 1, sizeof *s->writer);
-    s->values[n] = (struct value){.room = room, .reader = PTX_NONE};
+    s->values[n] = (struct value){.width = width, .reader = PTX_NONE};
     s->writer[n] = writer;
     return (uint32_t)s->value_count++;
 }
@@ -217,7 +217,7 @@ static void add_values(struct schedule *s, uint32_t k, uint32_t stmt, uint32_t s
         if (!s->is_free[use->reg] || !(use->how & PTX_USE_READ)) continue;
         if (s->stamp[use->reg] != stamp) {
             s->stamp[use->reg] = stamp;
-            s->value_of[use->reg] = add_value(s, ptx_flow_room(f, use->reg).regs, k);
+            s->value_of[use->reg] = add_value(s, ptx_flow_width(f, use->reg).regs, k);
         }
         add_to_list(s, s->value_of[use->reg]);
         s->nodes[k].loose_count++;
@@ -225,12 +225,12 @@ static void add_values(struct schedule *s, uint32_t k, uint32_t stmt, uint32_t s
     s->nodes[k].reads = (uint32_t)s->list_count;
     for (uint32_t u = f->use_at[stmt]; u < f->use_at[stmt + 1]; u++) {
         const struct ptx_use *use = &f->uses[u];
-        uint32_t room = ptx_flow_room(f, use->reg).regs;
+        uint32_t width = ptx_flow_width(f, use->reg).regs;
         if (s->is_free[use->reg]) continue;
         if (use->how & PTX_USE_KILL) continue;
         if (s->stamp[use->reg] != stamp) {
             s->stamp[use->reg] = stamp;
-            s->value_of[use->reg] = add_value(s, room, PTX_NONE);
+            s->value_of[use->reg] = add_value(s, width, PTX_NONE);
             s->alive[use->reg] = true;
         }
         read_value(s, k, use->reg);
@@ -240,11 +240,11 @@ static void add_values(struct schedule *s, uint32_t k, uint32_t stmt, uint32_t s
     for (uint32_t u = f->use_at[stmt]; u < f->use_at[stmt + 1]; u++) {
         const struct ptx_use *use = &f->uses[u];
         if (!(use->how & PTX_USE_WRITE) || s->is_free[use->reg]) continue;
-        uint32_t room = ptx_flow_room(f, use->reg).regs;
+        uint32_t width = ptx_flow_width(f, use->reg).regs;
         s->stamp[use->reg] = stamp;
-        s->value_of[use->reg] = add_value(s, room, k);
+        s->value_of[use->reg] = add_value(s, width, k);
         s->alive[use->reg] = !(s->live->fate[u] & PTX_FATE_DEAD);
-        s->nodes[k].room += room;
+        s->nodes[k].width += width;
         s->nodes[k].write_count++;
         add_to_list(s, s->value_of[use->reg]);
     }
@@ -299,8 +299,8 @@ static void read_block(struct schedule *s, uint32_t block, uint32_t stamp)
             s->alive[r] = false; /* once */
             struct value *v = &s->values[s->value_of[r]];
             v->out = true;
-            assert(through >= v->room);
-            through -= v->room;
+            assert(through >= v->width);
+            through -= v->width;
         }
     }
     s->base = through;
@@ -318,12 +318,12 @@ static void read_block(struct schedule *s, uint32_t block, uint32_t stamp)
 /* Registers that the instruction frees by reading values for the last time. */
 static uint32_t frees(const struct schedule *s, const struct node *x)
 {
-    uint32_t room = 0;
+    uint32_t width = 0;
     for (uint32_t i = 0; i < x->read_count; i++) {
         const struct value *v = &s->values[s->lists[x->reads + i]];
-        if (v->uses == 1 && !v->out) room += v->room;
+        if (v->uses == 1 && !v->out) width += v->width;
     }
-    return room;
+    return width;
 }
 
 /* The best of the first instructions that are left: head is the first. */
@@ -335,7 +335,7 @@ static uint32_t choose(const struct schedule *s, uint32_t head, uint32_t used, u
     for (uint32_t i = head; i != PTX_NONE && seen < model.window; i = s->nodes[i].next, seen++) {
         const struct node *x = &s->nodes[i];
         if (x->waits) continue;
-        int64_t grow = (int64_t)x->room - frees(s, x), score;
+        int64_t grow = (int64_t)x->width - frees(s, x), score;
         int64_t stall = x->ready > now ? x->ready - now : 0;
         if (grow > 0 && used + grow > s->budget) score = INT64_MIN / 2 - seen;
         else if (used >= s->budget) score = -10000 * grow - stall;
@@ -354,7 +354,7 @@ static uint32_t begin_block(struct schedule *s)
     const uint32_t n = (uint32_t)s->node_count;
     uint32_t used = s->base;
     for (size_t v = 0; v < s->value_count; v++)
-        if (s->writer[v] == PTX_NONE) used += s->values[v].room;
+        if (s->writer[v] == PTX_NONE) used += s->values[v].width;
     for (uint32_t k = 0; k < n; k++) {
         s->nodes[k].next = k + 1 < n ? k + 1 : PTX_NONE;
         s->nodes[k].before = k ? k - 1 : PTX_NONE;
@@ -392,7 +392,7 @@ static uint32_t run_block(struct schedule *s, bool in_order)
                 if (s->values[r->value].until != r->at) continue; /* needed again since */
                 s->values[r->value].until = 0;
             }
-            used -= r->room;
+            used -= r->width;
         }
         bool over = false; /* whatever comes next, it takes more than there is */
         uint32_t k = in_order ? head : choose(s, head, used, now, &over);
@@ -408,12 +408,12 @@ static uint32_t run_block(struct schedule *s, bool in_order)
         for (uint32_t i = 0; i < x->loose_count; i++) {
             uint32_t value = s->lists[x->loose + i];
             struct value *v = &s->values[value];
-            if (!v->until) used += v->room;
+            if (!v->until) used += v->width;
             if (v->until == now + model.read_delay) continue; /* twice in one instruction */
             v->until = now + model.read_delay;
-            s->releases[last++] = (struct release){v->until, v->room, value};
+            s->releases[last++] = (struct release){v->until, v->width, value};
         }
-        used += x->room;
+        used += x->width;
         uint32_t peak = late ? used : used - freed; /* else a result may take an operand's place */
         if (peak > most) most = peak;
         for (uint32_t i = 0; i < x->read_count; i++) s->values[s->lists[x->reads + i]].uses--;
@@ -422,7 +422,7 @@ static uint32_t run_block(struct schedule *s, bool in_order)
         else used -= freed;
         for (uint32_t i = 0; i < x->write_count; i++) {
             const struct value *v = &s->values[s->lists[x->writes + i]];
-            if (v->uses == 0 && !v->out) used -= v->room;
+            if (v->uses == 0 && !v->out) used -= v->width;
         }
         issue_node(s, x, &head, now);
         now++;

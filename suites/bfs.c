@@ -34,7 +34,7 @@ static void reference(struct search *s, uint32_t source)
     }
 }
 
-/* Room for searches in graphs of so many nodes and edges. */
+/* Memory for searches in graphs of so many nodes and edges. */
 static struct search make(struct suite_context *ctx, uint32_t nodes, uint32_t edges)
 {
     size_t bytes = nodes * sizeof(uint32_t);

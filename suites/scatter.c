@@ -18,7 +18,7 @@ static uint32_t *indices(struct suite_context *ctx, struct suite_random *r, uint
     return index;
 }
 
-/* Numbers of either sign and of sizes that are 2^12 apart, so that the order of additions shows. */
+/* Numbers of either sign and of sizes that differ by a factor of 2^12, so that the order of additions shows. */
 static float *numbers(struct suite_context *ctx, struct suite_random *r, size_t n)
 {
     float *x = suite_host(ctx, float, n);

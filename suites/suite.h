@@ -66,7 +66,7 @@ struct suite_result {
     bool passed;
     bool bad_input;     /* it did not begin: a file that the options name is damaged */
     CUresult error;     /* of the driver call that failed; CUDA_SUCCESS: none did */
-    char message[1024]; /* why it did not pass; else what is worth telling, or "" */
+    char message[1024]; /* why it did not pass; else a note, or "" */
     uint64_t digest;    /* of all that it read back from the device, in order: FNV-1a, 64 bits */
     unsigned launches;
     double kernel_seconds; /* between events around each launch */

@@ -6,7 +6,7 @@
 
 enum { THREADS = 128 };
 
-/* Of sizes that are 2^12 apart, so that the order of additions shows. */
+/* Of sizes that differ by a factor of 2^12, so that the order of additions shows. */
 static float *numbers(struct suite_context *ctx, uint32_t n)
 {
     struct suite_random r = suite_random(ctx->seed);

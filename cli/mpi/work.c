@@ -37,7 +37,7 @@ static void send(enum rank_kind kind, uint64_t cell, const struct sweep_record *
     rank_send(0, &m);
 }
 
-/* Takes a cell out of the list and tells rank 0 what came of it. sweep_ended */
+/* Takes a cell out of the list and sends its result to rank 0. sweep_ended */
 static void answer(void *self, const struct sweep_cell *c, const struct sweep_record *x)
 {
     struct work *w = self;

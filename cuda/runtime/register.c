@@ -89,7 +89,7 @@ static void forget_function(struct thing *t)
 }
 
 /* A template's kernel comes from every file that has an instance of it: the first one stands. But a library that was
- * closed, and is opened again or has made room for another, leaves its addresses to the new one. */
+ * closed, and is opened again or is replaced by another, leaves its addresses to the new one. */
 static struct thing *add(struct thing t)
 {
     struct thing *copy = malloc(sizeof *copy);

@@ -77,7 +77,7 @@ static void fill_table(struct dab_buffer *b)
     }
 }
 
-/* Room for the lanes of a warp, `size` bytes each. */
+/* Memory for the lanes of a warp, `size` bytes each. */
 static void reserve(struct dab_buffer *b, uint32_t size, bool wide)
 {
     const uint32_t grain = (uint32_t)__builtin_ctz(size);

@@ -66,7 +66,7 @@ static bool wake_deferred(struct dab *d)
     return true;
 }
 
-/* Another piece of an instruction that was told of and goes on. */
+/* Another piece of an instruction that has begun. */
 static bool is_same_instruction(const struct dab_warp *w, const struct emu_access *a)
 {
     return w->instruction_seq == a->who->serial + 1 && w->instruction_pc == a->pc;

@@ -236,7 +236,7 @@ struct dab_store { /* the atomic buffers (IV-B, IV-C) */
 };
 struct dab_waits {         /* warps that cannot go on, by what they wait for */
     uint64_t *sleeping;    /* set: the warps that the next four count */
-    uint32_t full;         /* so many wait for room in a buffer, */
+    uint32_t full;         /* so many wait for a free entry of a buffer, */
     uint32_t pending;      /* for a flush, */
     uint32_t smem_waiters; /* for their turn at shared memory, */
     uint32_t mbarrier_waiters;

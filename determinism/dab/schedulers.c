@@ -271,7 +271,7 @@ static int pick_from(struct dab *d, const struct emu_warp *ready, uint32_t from)
 }
 
 /* A scheduler of which no warp can be picked is looked at again when one of its warps has been
- * woken, and now and then: nobody tells of those that wait for something else. */
+ * woken, and now and then: the order is not notified of those that wait for something else. */
 int dab_pick_strict(struct dab *d, const struct emu_warp *ready, size_t count)
 {
     const uint32_t from = d->adversary.burst % d->sched_count;
@@ -387,7 +387,7 @@ bool dab_give_up_batches(struct dab *d)
     return true;
 }
 
-/* The next that waits for its turn and has room, behind one that is at a barrier; or that waits for anything. */
+/* The next that waits for its turn and whose entries fit, behind one that is at a barrier; or that waits for anything. */
 static bool skip_to_next(struct dab *d, struct dab_sched *q, bool all)
 {
     if (!in_ring(d, q, q->turn)->at_barrier && !all) return false;
@@ -417,7 +417,7 @@ static bool skip_strict(struct dab *d, struct dab_sched *q)
                  !w->waits_for_smem_turn && !w->left_round;
     }
     if (back) return true;
-    /* whose turn it is waits for something that nobody has told of (an mbarrier) */
+    /* whose turn it is waits for something that the order is not notified of (an mbarrier) */
     const struct dab_warp *h = in_ring(d, q, q->turn);
     if (!other || h->pending || h->is_full || q->skips >= q->size) return false;
     q->skips++;

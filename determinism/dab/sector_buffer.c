@@ -77,7 +77,7 @@ struct lanes {
     const struct emu_access *a;
     struct dab_record is; /* a new one of their kind, without entries */
     uint32_t count;
-    uint32_t room;  /* for so many new entries */
+    uint32_t free;  /* entries that may be added */
     uint32_t fresh; /* have an entry of their own, with their operand in it; */
     uint32_t fused; /* so many others are to be fused */
     void *with[LANES];
@@ -109,7 +109,7 @@ put_word(struct dab_sector *r, uint64_t address, const uint8_t *operand, uint32_
 static inline __attribute__((always_inline)) void
 add_same_kind(struct dab_buffer *b, struct dab_index *x, struct lanes *l, uint32_t width)
 {
-    const uint32_t lanes = l->count, most = l->room;
+    const uint32_t lanes = l->count, most = l->free;
     const uint64_t *const addresses = l->a->address;
     const uint8_t *operand = l->a->data;
     const struct dab_record is = l->is;
@@ -142,14 +142,14 @@ add_same_kind(struct dab_buffer *b, struct dab_index *x, struct lanes *l, uint32
 static struct dab_sector *record_for(const struct dab_buffer *b, const struct lanes *l,
                                      uint32_t latest, uint32_t bits, bool fuses)
 {
-    struct dab_sector *room = NULL;
+    struct dab_sector *fits = NULL;
     for (uint32_t i = latest; i; i = b->sectors[i].is.before) {
         struct dab_sector *const r = &b->sectors[i];
-        if (r->is.has & bits) return fuses && r->is.kind == l->is.kind ? r : room;
-        if (r->is.kind == l->is.kind) room = r;
+        if (r->is.has & bits) return fuses && r->is.kind == l->is.kind ? r : fits;
+        if (r->is.kind == l->is.kind) fits = r;
         if (!fuses) break;
     }
-    return room;
+    return fits;
 }
 
 static void add_any_kind(struct dab_buffer *b, const struct dab_index *x, struct lanes *l,
@@ -170,7 +170,7 @@ static void add_any_kind(struct dab_buffer *b, const struct dab_index *x, struct
         const uint8_t *const operand = l->a->data + (size_t)lane * width;
         if (width == 4 ? put_word(r, address, operand, 4) : put_word(r, address, operand, 8)) {
             l->fresh |= 1u << lane;
-            if (lane >= l->room + l->fused) break;
+            if (lane >= l->free + l->fused) break;
             continue;
         }
         l->with[l->fused] = r->data + address % DAB_SECTOR;
@@ -203,9 +203,9 @@ bool dab_sectors_add(struct dab_buffer *b, struct dab_index *x, const struct emu
     l.a = a;
     l.is = (struct dab_record){.kind = dab_kind_of(a->op, a->type), .width = a->width};
     l.count = emu_lanes_of(a->lanes);
-    l.room = b->count && b->count <= most ? most - b->count : l.count;
+    l.free = b->count && b->count <= most ? most - b->count : l.count;
     l.fresh = l.fused = 0;
-    if (b->count && !fuse ? b->count + l.count > most : !fuses && l.count > l.room) return false;
+    if (b->count && !fuse ? b->count + l.count > most : !fuses && l.count > l.free) return false;
     if (!b->count) b->kind = l.is.kind;
     reserve(b, x);
     const bool alike = b->kind == l.is.kind;
@@ -213,7 +213,7 @@ bool dab_sectors_add(struct dab_buffer *b, struct dab_index *x, const struct emu
     else if (a->width == 4) add_same_kind(b, x, &l, 4);
     else add_same_kind(b, x, &l, 8);
     const uint32_t more = emu_lanes_of(l.fresh);
-    if (more > l.room) {
+    if (more > l.free) {
         remove_words(b, x, &l);
         return false;
     }

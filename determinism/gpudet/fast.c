@@ -1,7 +1,7 @@
 /* Fast paths of GPUDet: the same results, with less work of the host.
  *
  * The thesis's mechanism makes the result independent of which warp runs when and in which order commit requests
- * arrive. Where nobody can observe these (nothing is counted, no observer is told of stores, all mechanisms are on)
+ * arrive. Where nobody can observe these (nothing is counted, no observer follows stores, all mechanisms are on)
  * the order may choose what is fast on the host, in seven launches of eight (UNBIASED_ONE_IN); in the eighth the
  * adversary chooses freely, so that runs under many seeds still try the mechanism.
  *

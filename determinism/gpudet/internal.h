@@ -371,7 +371,7 @@ void gpudet_serial_free(struct gpudet_warp *w);
 char *gpudet_conflict(const void *options);
 enum order_promise gpudet_promise(const void *options);
 void gpudet_storage(const void *options, const struct emu_gpu *gpu, struct order_storage *out);
-void gpudet_numbers(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to);
+void gpudet_numbers(void *self, void (*add)(void *to, const char *name, uint64_t value), void *to);
 extern const struct order_option gpudet_option_list[GPUDET_OPTIONS];
 
 #endif

@@ -1,5 +1,5 @@
 /* Store buffers of GPUDet (thesis 4.3): a linear write log for each warp, with one entry for each chunk of 128 bytes
- * that an instruction stores to, and a Bloom filter that tells loads whether to search it
+ * that an instruction stores to, and a Bloom filter by which loads know whether to search it
  * (determinism/hardware/write_log.h).
  *
  * gpudet.c logs stores and asks what a load sees. commit.c and fast.c empty the logs. The emulator finds a chunk's
@@ -41,9 +41,9 @@ static uint8_t chunk_index(struct cut *c, uint64_t chunk)
 /* The part of the bytes at the address that lies in its chunk. */
 static struct piece piece_at(uint64_t address, uint32_t size, uint32_t offset)
 {
-    const uint32_t at = (uint32_t)(address % GPUDET_CHUNK), room = GPUDET_CHUNK - at;
+    const uint32_t at = (uint32_t)(address % GPUDET_CHUNK), left = GPUDET_CHUNK - at;
     return (struct piece){
-        .at = (uint8_t)at, .size = (uint8_t)(size < room ? size : room), .offset = offset};
+        .at = (uint8_t)at, .size = (uint8_t)(size < left ? size : left), .offset = offset};
 }
 
 static void cut_run(struct cut *c, uint64_t address, uint32_t size)
@@ -128,7 +128,7 @@ static struct gpudet_entry *append(struct gpudet *g, struct gpudet_warp *w, uint
 static void set_bytes(uint64_t mask[2], uint32_t from, uint32_t size)
 {
     while (size) {
-        const uint32_t room = 64 - from % 64, n = size < room ? size : room;
+        const uint32_t left = 64 - from % 64, n = size < left ? size : left;
         mask[from / 64] |= (n == 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1) << from % 64;
         from += n;
         size -= n;
@@ -215,13 +215,13 @@ static void copy_stored_bytes(const struct gpudet_entry *e, const struct piece *
 /* Whether any lane reads what lies between the first and the last byte of the log. */
 static bool overlaps_log(const struct gpudet_log *l, const struct emu_access *a)
 {
-    const uint64_t size = (uint64_t)a->width * a->count, low = l->low - size, room = l->high - low;
+    const uint64_t size = (uint64_t)a->width * a->count, low = l->low - size, span = l->high - low;
     if (!l->count) return false;
     if (a->contiguous)
         return a->address[0] + GPUDET_LANES * size > l->low && a->address[0] < l->high;
     uint32_t near = 0;
     for (uint32_t i = 0; i < GPUDET_LANES; i++)
-        near |= (uint32_t)(a->address[i] - low - 1 < room - 1) << i;
+        near |= (uint32_t)(a->address[i] - low - 1 < span - 1) << i;
     return near & a->lanes;
 }
 

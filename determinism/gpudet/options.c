@@ -119,7 +119,7 @@ enum order_promise gpudet_promise(const void *options)
     return kept ? ORDER_STRONG : ORDER_NO_PROMISE;
 }
 
-void gpudet_numbers(void *self, void (*tell)(void *to, const char *name, uint64_t value), void *to)
+void gpudet_numbers(void *self, void (*add)(void *to, const char *name, uint64_t value), void *to)
 {
     const struct gpudet_counts *n = &((const struct gpudet *)self)->n;
     static const char *const ends[] = {
@@ -127,25 +127,25 @@ void gpudet_numbers(void *self, void (*tell)(void *to, const char *name, uint64_
         GPUDET_ENDS(END)
 #undef END
     };
-    tell(to, "gpudet.quanta", n->quanta);
-    for (int i = 0; i < GPUDET_END_COUNT; i++) tell(to, ends[i], n->end[i]);
-    tell(to, "gpudet.barriers.passed", n->passed);
-    tell(to, "gpudet.barriers.held", n->held);
-    tell(to, "gpudet.bloom.queries", n->queries);
-    tell(to, "gpudet.bloom.hits", n->hits);
-    tell(to, "gpudet.bloom.false", n->false_hits);
-    tell(to, "gpudet.log.walked", n->walked);
-    tell(to, "gpudet.log.entries", n->entries);
-    tell(to, "gpudet.log.longest", n->longest);
-    tell(to, "gpudet.zbuffer.hits", n->z_hits);
-    tell(to, "gpudet.zbuffer.misses", n->z_misses);
-    tell(to, "gpudet.zbuffer.evictions", n->z_evictions);
-    tell(to, "gpudet.zbuffer.blocked", n->z_blocked);
-    tell(to, "gpudet.zbuffer.full", n->z_full);
-    tell(to, "gpudet.locks.taken", n->locks);
-    tell(to, "gpudet.locks.spins", n->spins);
-    tell(to, "gpudet.serial.quanta", n->serial);
-    tell(to, "gpudet.serial.atomics", n->atomics);
-    tell(to, "gpudet.serial.reductions", n->reductions);
-    tell(to, "gpudet.serial.rounds", n->rounds);
+    add(to, "gpudet.quanta", n->quanta);
+    for (int i = 0; i < GPUDET_END_COUNT; i++) add(to, ends[i], n->end[i]);
+    add(to, "gpudet.barriers.passed", n->passed);
+    add(to, "gpudet.barriers.held", n->held);
+    add(to, "gpudet.bloom.queries", n->queries);
+    add(to, "gpudet.bloom.hits", n->hits);
+    add(to, "gpudet.bloom.false", n->false_hits);
+    add(to, "gpudet.log.walked", n->walked);
+    add(to, "gpudet.log.entries", n->entries);
+    add(to, "gpudet.log.longest", n->longest);
+    add(to, "gpudet.zbuffer.hits", n->z_hits);
+    add(to, "gpudet.zbuffer.misses", n->z_misses);
+    add(to, "gpudet.zbuffer.evictions", n->z_evictions);
+    add(to, "gpudet.zbuffer.blocked", n->z_blocked);
+    add(to, "gpudet.zbuffer.full", n->z_full);
+    add(to, "gpudet.locks.taken", n->locks);
+    add(to, "gpudet.locks.spins", n->spins);
+    add(to, "gpudet.serial.quanta", n->serial);
+    add(to, "gpudet.serial.atomics", n->atomics);
+    add(to, "gpudet.serial.reductions", n->reductions);
+    add(to, "gpudet.serial.rounds", n->rounds);
 }

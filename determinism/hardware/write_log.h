@@ -1,5 +1,5 @@
 /* determinism/hardware/write_log.h: GPUDet's store buffer of a warp (thesis, section 4.3): a linear write log, and the
- * Bloom filter that tells loads whether to search it.
+ * Bloom filter by which loads know whether to search it.
  *
  * An entry of the log has the bytes that one store instruction writes to one chunk of 128 bytes. The filter has
  * sub-arrays, each with a hash function of its own. The order keeps entries with data and counts what the filter

@@ -317,7 +317,7 @@ static bool is_known_full(const struct access *k, const struct tag_set *set)
     return set->full_epoch == k->c->barrier_epoch && set->full_cta == k->c->index;
 }
 
-/* Whether to search a full set for tags that can be replaced. Where no barrier tells when that may
+/* Whether to search a full set for tags that can be replaced. Where no barrier says when that may
  * have changed, every 16th time. */
 static bool should_prune(struct access *k, tag half)
 {

@@ -117,7 +117,7 @@ static void put_register(struct accelsim_trace *t, struct buf *b, uint32_t at)
     buf_printf(b, "R%u ", t->now.regs[at] % REGISTERS);
 }
 
-/* The addresses: of lanes one stride apart the first and the stride, else all. */
+/* The addresses: of lanes with one stride the first and the stride, else all. */
 static void put_addresses(struct buf *b, const struct pending *p)
 {
     const uint32_t first = p->lanes ? (uint32_t)__builtin_ctz(p->lanes) : 0,

@@ -1,4 +1,4 @@
-/* Last writers of some words of global memory. The order tells the issuer and the address of a
+/* Last writers of some words of global memory. The order names the issuer and the address of a
  * store that it drains; the lane and the type come from a hash table of buffered stores, in which
  * later entries may replace earlier ones. */
 #include "determinism/record/last_writers.h"

@@ -44,7 +44,7 @@ const struct word_writes *last_writers_words(const struct last_writers *w);
 size_t last_writers_count(const struct last_writers *w); /* of words */
 
 /* The counts of all words and the last writer of one byte, in a file that another process reads.
- * `digest`: of memory then, so that the reader can tell whether it is the run that it asked for. */
+ * `digest`: of memory then, so that the reader can see whether it is the run that it asked for. */
 struct arena;
 struct last_writers_file {
     uint64_t digest;

@@ -310,11 +310,11 @@ static void record_woken(void *self, const struct emu_warp *who)
     put(r, who->slot);
 }
 
-static void record_numbers(void *self, void (*tell)(void *to, const char *name, uint64_t value),
+static void record_numbers(void *self, void (*add)(void *to, const char *name, uint64_t value),
                            void *to)
 {
     struct recorder *r = self;
-    r->in->numbers(r->in->self, tell, to);
+    r->in->numbers(r->in->self, add, to);
 }
 
 static const struct emu_order_fast record_fast = {.wants = record_wants};
@@ -713,7 +713,7 @@ static void play_begin(void *self, struct emu_machine *m)
     compare(p, "cooperative", d.cooperative, flags & 1);
     compare(p, "divergence (0 stack, 1 its)", d.its, flags >> 1);
     compare_digest(p, "the modules' text is", d.program);
-    compare(p, "number of CTAs that the GPU has room for", d.slots, slots);
+    compare(p, "number of CTAs that are resident on the GPU", d.slots, slots);
     compare_digest(p, "its arguments are", d.params);
     compare_digest(p, "what is in memory (the inputs) is", d.memory);
     next_token(p);

@@ -70,7 +70,7 @@ void histories_drop_all(struct histories *all, uint64_t now);
  * the base. */
 struct message *history_push(struct histories *all, struct history *h,
                              const uint8_t memory[SECTOR_BYTES]);
-/* A message before the message `at`, zeroed but for data, which is that of the one before it. There is room. */
+/* A message before the message `at`, zeroed but for data, which is that of the one before it. The array is large enough. */
 struct message *history_insert(struct history *h, uint32_t at);
 
 #endif

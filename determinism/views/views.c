@@ -151,7 +151,8 @@ static void each_sector(struct touch *t, on_sector *f)
         if (at == last) continue;
         last = at;
         for (uint64_t left = each; left;) {
-            const uint64_t room = SECTOR_BYTES - at % SECTOR_BYTES, n = left < room ? left : room;
+            const uint64_t to_end = SECTOR_BYTES - at % SECTOR_BYTES,
+                           n = left < to_end ? left : to_end;
             if (at / SECTOR_BYTES != sector && bytes) {
                 f(t, sector * SECTOR_BYTES, bytes);
                 bytes = 0;
@@ -479,7 +480,7 @@ static bool is_silent(const struct touch *t, const uint8_t before[SECTOR_BYTES])
     return !memcmp(before, after, SECTOR_BYTES);
 }
 
-/* Whether the atomic `at` may read this store or atomic instead of the message before it: nobody can tell by its result, and
+/* Whether the atomic `at` may read this store or atomic instead of the message before it: its result does not show it, and
  * there is no release pattern that it would have to go on with. */
 static bool may_precede(const struct touch *t, const struct history *h, uint32_t at, uint32_t bytes)
 {
@@ -532,10 +533,10 @@ static struct message *insert(struct touch *t, struct history *h, uint32_t at, u
                               bool atomic)
 {
     const struct message *next = &h->messages[at];
-    const bool tells = next->is_atomic && !next->is_blind &&
+    const bool shows = next->is_atomic && !next->is_blind &&
                        !is_silent(t, h->messages[at - 1].data);
     struct message *m = history_insert(h, at);
-    if (tells) h->messages[at + 1].reads_old = true;
+    if (shows) h->messages[at + 1].reads_old = true;
     fill_message(t, m, bytes, atomic);
     return m;
 }

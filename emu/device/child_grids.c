@@ -82,7 +82,7 @@ static bool stream_ok(const struct grids *q, u64 s)
 }
 
 /* What keeps a launch or copy from being queued; 0: nothing. */
-static u32 no_room(const struct grids *q, u64 stream)
+static u32 cannot_queue(const struct grids *q, u64 stream)
 {
     if (!stream_ok(q, stream)) return INVALID_HANDLE;
     if (q->depth >= GRIDS_DEPTH) return DEPTH_EXCEEDED;
@@ -146,7 +146,7 @@ static bool check(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane
 static u32 launch(struct emu_group *g, u32 w, u32 lane, struct grid_buffer *b, u64 stream)
 {
     const struct emu_machine *m = g->worker->machine;
-    u32 error = no_room(m->grids, stream);
+    u32 error = cannot_queue(m->grids, stream);
     if (!error) {
         struct grid_task *t = task_new(g, w, lane, stream);
         t->kernel = b->kernel;
@@ -166,7 +166,7 @@ static u32 copy(struct emu_group *g, u32 w, u32 lane, enum runtime_call call, co
 {
     bool fills = call == RUNTIME_MEMSET;
     u64 stream = arg[fills ? 3 : 4];
-    u32 error = no_room(g->worker->machine->grids, stream);
+    u32 error = cannot_queue(g->worker->machine->grids, stream);
     if (error || !arg[2]) return error;
     struct grid_task *t = task_new(g, w, lane, stream);
     t->to = arg[0];
@@ -351,7 +351,7 @@ bool grids_call(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane,
     case RUNTIME_PARAMETERS_2:
         if (!parameters_of_launch(g, in, w, lane, arg, dim, value, &error)) return false;
         if (error) *last = error;
-        return true; /* NULL tells of the error */
+        return true; /* NULL shows the error */
     case RUNTIME_PARAMETERS:
         if (arg[1] > GRIDS_PARAMS || arg[0] > MEM_ALIGN) error = INVALID_VALUE;
         else *value = buffer_new(m, &(struct grid_buffer){0}, &error);

@@ -15,7 +15,7 @@
  *
  * An order may choose another one (emu_order.choose_grid): streams of one CTA, streams of different CTAs and fire-and-forget
  * launches are free of each other. If a kernel makes streams wait for events, its grids keep the order of issue. A stream is
- * told by its handle; NULL, the legacy and the per-thread one count as one. */
+ * identified by its handle; NULL, the legacy and the per-thread one count as one. */
 #ifndef HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 #define HEDDLE_EMU_DEVICE_CHILD_GRIDS_H
 

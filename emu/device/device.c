@@ -63,7 +63,7 @@ struct emu *emu_new(const struct emu_config *config)
     if (c->checks & EMU_CHECK_INIT) mem_track(e->mem);
     if (c->order) mem_fill_unwritten(e->mem, c->order->unwritten);
     /* Also for races: what one thread frees and another is given is not raced for. */
-    if (c->checks & (EMU_CHECK_MEMORY | EMU_CHECK_RACE)) mem_keep_apart(e->mem);
+    if (c->checks & (EMU_CHECK_MEMORY | EMU_CHECK_RACE)) mem_never_reuse_addresses(e->mem);
     return e;
 }
 

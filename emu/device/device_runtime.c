@@ -240,7 +240,7 @@ static const struct emu_uop *fail_assert(const struct caller *c, const struct ca
     return next;
 }
 
-/* A call of the part that child_grids.c has: numbers and dim3s apart. */
+/* A call of the part that child_grids.c has: numbers and dim3s in separate arrays. */
 static bool call_grids(const struct caller *c, const struct call_desc *d, u64 *value)
 {
     u64 arg[6] = {0};

@@ -25,8 +25,8 @@ struct call {
     struct guest_files *files;
 };
 
-/* Tells observers of an access of `size` bytes: a power of two, at most PART. */
-static void tell(const struct call *c, u8 kind, u64 address, u32 size, u8 *data)
+/* Notifies observers of an access of `size` bytes: a power of two, at most PART. */
+static void notify(const struct call *c, u8 kind, u64 address, u32 size, u8 *data)
 {
     const struct emu_machine *m = c->g->worker->machine;
     if (!m->launch->observer_count) return;
@@ -59,7 +59,7 @@ static bool from_guest(const struct call *c, u64 address, u8 *to, u64 size)
         n = part_of(address, size);
         if (!emu_lane_read(c->g, c->in, c->w, c->lane, PTX_SPACE_GENERIC, address, n, to))
             return false;
-        tell(c, EMU_LOAD, address, n, to);
+        notify(c, EMU_LOAD, address, n, to);
     }
     return true;
 }
@@ -70,7 +70,7 @@ static bool to_guest(const struct call *c, u64 address, u8 *from, u64 size)
         n = part_of(address, size);
         if (!emu_lane_write(c->g, c->in, c->w, c->lane, PTX_SPACE_GENERIC, address, n, from))
             return false;
-        tell(c, EMU_STORE, address, n, from);
+        notify(c, EMU_STORE, address, n, from);
     }
     return true;
 }

@@ -315,7 +315,7 @@ static bool allocate(struct image *im, struct image_var *v, char **why)
                                  sym->space == PTX_SPACE_CONST || is_opaque(v->var), true);
     if (!v->address)
         return complain(why, im->program->modules[v->module], sym->at, sym->name->length,
-                        "no room in device memory for %llu bytes of '%.*s': %llu are in use",
+                        "device memory is too small for %llu bytes of '%.*s': %llu are in use",
                         (unsigned long long)v->size, shown(sym->name), sym->name->text,
                         (unsigned long long)mem_used(im->mem));
     mem_mark_written(im->mem, v->address, v->size);
@@ -379,10 +379,10 @@ static bool write_init(const struct writer *w, const struct ptx_init *i, unsigne
     if (i->kind == PTX_INIT_FIELDS) return true;
     if (i->kind == PTX_INIT_LIST) {
         bool fits = dim <= v->dim_count;
-        uint64_t room = fits ? (w->v->size - offset) / w->stride[dim] : 0;
-        if (i->count > room)
+        uint64_t left = fits ? (w->v->size - offset) / w->stride[dim] : 0;
+        if (i->count > left)
             return complain(w->why, w->im->program->modules[w->v->module], i->at, 1,
-                            "more than %llu values", (unsigned long long)room);
+                            "more than %llu values", (unsigned long long)left);
         for (size_t k = 0; k < i->count; k++)
             if (!write_init(w, &i->items[k], dim + 1, offset + k * w->stride[dim])) return false;
         return true;
@@ -530,7 +530,7 @@ static void collect(struct collector *c, size_t module, const struct ptx_opnd *o
 }
 
 /* Module variables before those of bodies, then by module and place. Variables of one range have one
- * place: a0, a1 ... a10 are told apart by their names. */
+ * place: a0, a1 ... a10 are ordered by their names. */
 static int by_declaration(const void *x, const void *y)
 {
     const struct shared_entry *a = x, *b = y;
@@ -582,7 +582,7 @@ struct image_shared *image_shared_new(const struct image *im, struct arena *aren
         if (size > limit || v->size > limit - size) {
             const struct ptx_sym *sym = v->var->sym;
             complain(why, im->program->modules[c.list[i].module], sym->at, sym->name->length,
-                     "no room in shared memory for %llu bytes of '%.*s': %llu of %u are in use",
+                     "shared memory is too small for %llu bytes of '%.*s': %llu of %u are in use",
                      (unsigned long long)v->size, shown(sym->name), sym->name->text,
                      (unsigned long long)size, limit);
             return NULL;

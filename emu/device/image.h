@@ -121,7 +121,7 @@ struct image_params {
 };
 
 /* Lays out parameters or results: each at the next multiple of its alignment, at least the natural one.
- * A .reg parameter has room for its value (.pred: 4 bytes), an opaque one 8 bytes, an unsized array
+ * A .reg parameter holds its value (.pred: 4 bytes), an opaque one 8 bytes, an unsized array
  * none. false: more than `limit` bytes; `*why` as above. */
 bool image_params_layout(struct arena *arena, struct ptx_var *const *vars, size_t count,
                          uint32_t limit, struct image_params *out, char **why);

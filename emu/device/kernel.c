@@ -210,7 +210,7 @@ unsigned emu_kernel_lowering(const struct emu_launch *l, unsigned wants, bool it
     return w;
 }
 
-/* One that is there, or the one that launches will want: what it tells of does not matter. */
+/* One that is there, or the one that launches will want: what it observes does not matter. */
 static struct emu_program *any_program_of(struct emu_kernel *k)
 {
     const struct emu_config *c = &k->image->emu->config;

@@ -213,7 +213,7 @@ static const struct emu_report *check_order(struct emu *e, const struct emu_mach
     const struct emu_order *o = m->launch->order;
     if (o && o->stack_only && m->threads.its) return refuse(e, EMU_STACK_ONLY, o->name);
     if (o && m->cluster_size > m->slots_per_sm * m->sms)
-        return refuse(e, "clusters of %u CTAs: the GPU has room for %u CTAs", m->cluster_size,
+        return refuse(e, "clusters of %u CTAs: %u CTAs can be resident", m->cluster_size,
                       m->slots_per_sm * m->sms);
     return NULL;
 }
@@ -496,7 +496,7 @@ static bool run_one(struct emu *e, const struct grid_task *t, const struct emu_l
     return ok && run_tasks(e, host, tree);
 }
 
-/* The same, and tells of races between grids. */
+/* The same, and reports races between grids. */
 static bool run_task(struct emu *e, const struct grid_task *t, const struct emu_launch *host,
                      struct grid_tree *tree)
 {

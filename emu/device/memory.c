@@ -1,9 +1,9 @@
 /* Global memory: a reserved range of host addresses, and a tree of the blocks that are alive in it.
  *
- * The tree is a treap ordered by address. A node knows the free room before its block, and the most
- * room in front of any block below it, so that the first gap that fits is found by one way down. Room
- * is counted from addresses aligned to MEM_ALIGN; a block that wants more takes the first gap that has
- * room for it wherever the gap begins. Behind the last block the first fitting address is taken.
+ * The tree is a treap ordered by address. A node knows the free bytes before its block, and the most
+ * free bytes before any block below it, so that the first gap that fits is found by one way down. Free
+ * bytes are counted from addresses aligned to MEM_ALIGN; a block that wants more takes the first gap that
+ * is large enough wherever it begins. Behind the last block the first fitting address is taken.
  *
  * Host pages are opened for access as far as blocks ever reached, in steps: one range with a boundary
  * that moves, not a range for each block, since a host has a limit on those.
@@ -60,7 +60,7 @@ struct mem {
     uint8_t *pattern;           /* of memory that nothing wrote; NULL: it begins as zeros */
     uint64_t seed;              /* of `pattern` */
     bool marks;                 /* with it mem_mark_lanes marks */
-    bool apart;
+    bool never_reuses_addresses;
     uint64_t high;    /* where the blocks that there ever were end */
     bool unified;     /* the host's addresses from MEM_GLOBAL + first on are kept free */
     size_t elsewhere; /* live blocks that are not the device's own */
@@ -179,7 +179,7 @@ static void set_first_gap(const struct mem *m, struct node *n, const struct node
     pull(n);
 }
 
-/* The first block with so much room before it. */
+/* The first block with so many free bytes before it. */
 static const struct node *first_gap(const struct node *n, uint64_t need)
 {
     while (n && n->most >= need) {
@@ -421,10 +421,10 @@ static bool fits(const struct mem *m, uint64_t address, uint64_t size)
     return address <= end_of_memory(m) && size <= end_of_memory(m) - address;
 }
 
-/* Where a block may begin: behind all that ever were, if they are kept apart, or in the first gap. */
+/* Where a block may begin: behind all that ever were, if addresses are not used again, or in the first gap. */
 static uint64_t place_for(const struct mem *m, uint64_t size, uint64_t align)
 {
-    if (m->apart && m->high) {
+    if (m->never_reuses_addresses && m->high) {
         uint64_t at = align_up(align_up(m->high + MEM_GAP, MEM_ALIGN), align);
         if (fits(m, at, size)) return at;
     }
@@ -540,9 +540,9 @@ uint64_t mem_adopt(struct mem *m, void *host, uint64_t size, const char *name)
         (struct mem_block){.size = size, .name = name, .host = host, .kind = MEM_ADOPTED});
 }
 
-void mem_keep_apart(struct mem *m)
+void mem_never_reuse_addresses(struct mem *m)
 {
-    m->apart = true;
+    m->never_reuses_addresses = true;
 }
 
 static void remember(struct mem *m, struct mem_block block)
@@ -586,7 +586,7 @@ uint64_t mem_reserve(struct mem *m, uint64_t size, uint64_t align, uint64_t at, 
         insert(m, b);
         return at;
     }
-    /* behind all that is memory, so that this has room as ever */
+    /* behind all of memory, whose addresses stay free */
     if (align < MEM_ALIGN) align = MEM_ALIGN;
     if (!size || align & (align - 1) || size > m->space || align > m->space) return 0;
     b.address = align_up(end_of_memory(m) + MEM_GAP, align);
@@ -792,7 +792,7 @@ static bool has_bits(const struct mem *m, uint64_t address, uint64_t size)
     return address >= MEM_GLOBAL && at <= m->space && size <= m->space - at;
 }
 
-/* Sets up to 16 bits; there is room behind the last ones (span()). */
+/* Sets up to 16 bits; the array goes on behind the last ones (span()). */
 static void mark_few(struct mem *m, uint64_t address, uint32_t size)
 {
     const uint64_t at = address - MEM_GLOBAL;
@@ -808,9 +808,9 @@ static void mark_few(struct mem *m, uint64_t address, uint32_t size)
 void mem_mark_lanes(struct mem *m, const uint64_t address[32], uint32_t lanes, uint32_t size)
 {
     if (!m->marks || !lanes) return;
-    uint64_t apart = ~lanes; /* 0: the lanes' bytes lie side by side */
-    for (uint32_t i = 0; i < 32; i++) apart |= address[i] ^ (address[0] + (uint64_t)i * size);
-    if (!apart && has_bits(m, address[0], UINT64_C(32) * size)) {
+    uint64_t gaps = ~lanes; /* 0: the lanes' bytes lie side by side */
+    for (uint32_t i = 0; i < 32; i++) gaps |= address[i] ^ (address[0] + (uint64_t)i * size);
+    if (!gaps && has_bits(m, address[0], UINT64_C(32) * size)) {
         mem_mark_written(m, address[0], UINT64_C(32) * size);
         return;
     }

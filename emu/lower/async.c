@@ -62,7 +62,7 @@ static bool lower_nothing(struct lower *L, const struct ptx_inst *i)
     return true;
 }
 
-/* ... but to tell of a commit or a wait. */
+/* ... but to report a commit or a wait. */
 static bool lower_groups(struct lower *L, const struct ptx_inst *i)
 {
     if (!lower_watched(L)) return true;
@@ -74,7 +74,7 @@ static bool lower_groups(struct lower *L, const struct ptx_inst *i)
     return true;
 }
 
-/* A grid begins when those before it have ended, so this only tells of griddepcontrol. */
+/* A grid begins when those before it have ended, so this only reports griddepcontrol. */
 static bool lower_grids(struct lower *L, const struct ptx_inst *i)
 {
     (void)i;
@@ -256,8 +256,8 @@ static u64 fraction_of(const struct ptx_opnd *o)
 }
 
 /* A policy is an opaque number that only hints take. Its bits are those that CUDA's headers spell out: the primary priority
- * in bits 56 to 63, the fraction in sixteenths less one in bits 52 to 55. The other bits, which no header shows, only keep
- * policies apart: a second priority, and ranges. */
+ * in bits 56 to 63, the fraction in sixteenths less one in bits 52 to 55. The other bits, which no header shows, only make
+ * policies differ: a second priority, and ranges. */
 static u64 policy_bits(const struct ptx_inst *i)
 {
     static const struct {

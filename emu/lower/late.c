@@ -7,7 +7,7 @@
  * which carries the load out if it is still pending. Accesses in between compare their addresses with those of the pending
  * loads (mem_desc.pending); what they have in common is loaded first.
  *
- * A load that no store follows is left alone: what it reads late another thread cannot tell from reading a newer value. */
+ * A load that no store follows is left alone: for another thread, to read late is the same as to read a newer value. */
 #include "emu/lower/context.h"
 
 #include "base/arena.h"

@@ -353,7 +353,7 @@ static const char *file_name(const struct lower *L, u32 index)
     return NULL;
 }
 
-/* Calls of a header's functions are told at the kernel's line. */
+/* Calls of a header's functions are named by the kernel's line. */
 static void name_source(const struct lower *L, const struct ptx_loc *loc, struct emu_place_of *q)
 {
     const struct ptx_loc *outer = loc, *own = loc;
@@ -510,7 +510,7 @@ static void lower_func(struct lower_driver *D, struct emu_code *c, struct arena 
             D->arena, "'%s' needs too many registers or too much .local memory", c->name);
 }
 
-/* The most room that a chain of calls takes. Recursion, or calls by address: as much as allowed. */
+/* The most stack that a chain of calls takes. Recursion, or calls by address: as much as allowed. */
 enum { DEEP = 64 };
 static void find_depth(struct emu_program *p)
 {

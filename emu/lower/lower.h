@@ -112,7 +112,7 @@ struct ptx_reach;
 /* A kernel's parameters: those of its head, and those that its body declares (PTX before 1.4). */
 struct ptx_var **lower_kernel_params(struct arena *a, const struct ptx_func *f, size_t *count);
 
-enum lower_watch { /* what orders and observers are told of; 0: nobody is there */
+enum lower_watch { /* what orders and observers are notified of; 0: there are none */
                    LOWER_WATCHED = 1, /* atomics, strong and asynchronous accesses, syncs, */
                    LOWER_LOADS = 2,   /* also plain loads and stores of global memory, */
                    LOWER_STORES = 4,

@@ -58,8 +58,8 @@ static u8 way_through_caches(const struct ptx_op *op, unsigned space, bool store
     return COUNT_LOAD;
 }
 
-/* Whether somebody is told of the access. */
-static bool is_told_of(const struct lower *L, const struct mem_desc *v, bool store)
+/* Whether an order or observer is notified of the access. */
+static bool is_watched(const struct lower *L, const struct mem_desc *v, bool store)
 {
     const unsigned watched = lower_watched(L);
     const bool shared = v->space == PTX_SPACE_SHARED || v->space == PTX_SPACE_SHARED_CLUSTER,
@@ -136,7 +136,7 @@ static bool lower_access(struct lower *L, const struct ptx_inst *i)
     unsigned id = handler(store, vector, v->space, v->width, v->sign);
     v->plain = lower_handler(L, id);
     if (is_marked(L, v)) id = store ? UOP_st_tagged : UOP_ld_tagged;
-    else if (is_told_of(L, v, store)) id = store ? UOP_st_watched : UOP_ld_watched;
+    else if (is_watched(L, v, store)) id = store ? UOP_st_watched : UOP_ld_watched;
     struct emu_uop *u = lower_emit(L, id, v->rows[0], row, 0, 0);
     u->x = bytes;
     u->y = way_through_caches(op, a.space, store);

@@ -13,8 +13,8 @@
 enum { SECTOR = EMU_SECTOR_BYTES, LINE = EMU_LINE_BYTES };
 
 /* Values from here on are no sector, line or word: what lanes hold that are off. Sectors are numbered
- * with 32 bits from the beginning of global memory; in a device with more than 127 GiB of it, sectors so
- * far apart count as one. */
+ * with 32 bits from the beginning of global memory; in a device with more than 127 GiB of it, sectors that
+ * are so far from each other count as one. */
 #define COUNT_NOBODY 0xffffff00u
 
 struct emu_lanes { /* where a warp's lanes access memory; as in struct emu_access */
@@ -33,8 +33,8 @@ typedef u32 emu_find_lanes(const struct emu_group *g, const struct lane_address 
                            u32 size, const struct emu_bound *bound, struct emu_lanes *to);
 
 /* Finds where in one surface the lanes of warp w that are on access `size` bytes each; x counts units of `unit` bytes, and
- * 0 and 0 stand for a texel. APART: they have to be looked at one by one; FAULT: one was raised. (emu/ops/simd_surface.c) */
-enum surface_whole { SURFACE_WHOLE, SURFACE_WHOLE_APART, SURFACE_WHOLE_FAULT };
+ * 0 and 0 stand for a texel. LANE_BY_LANE: they have to be looked at one by one; FAULT: one was raised. (emu/ops/simd_surface.c) */
+enum surface_whole { SURFACE_WHOLE, SURFACE_WHOLE_LANE_BY_LANE, SURFACE_WHOLE_FAULT };
 struct surface_lanes {
     u8 *base;
     u64 at[LANES]; /* bytes from there; of lanes that are off those of another lane */

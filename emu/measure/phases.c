@@ -14,7 +14,7 @@ struct launch_phases {
     const struct emu_program *program;
     const struct launch_mix *mixes;
     u32 sms;
-    struct emu_events *told; /* by SM: what phases that are over had */
+    struct emu_events *attributed; /* by SM: what phases that are over had */
     struct emu_phase list[NAMES], *last;
     size_t count;
 };
@@ -26,7 +26,7 @@ struct launch_phases *launch_phases_new(struct arena *a, const struct emu_progra
     ph->program = p;
     ph->mixes = launch_mixes(a, p);
     ph->sms = sms;
-    ph->told = arena_array(a, struct emu_events, sms);
+    ph->attributed = arena_array(a, struct emu_events, sms);
     return ph;
 }
 
@@ -41,24 +41,25 @@ static struct emu_phase *find(struct launch_phases *ph, const char *name)
     return p;
 }
 
-/* To the phase: what is in `now` and was not told of yet. All of struct emu_events are u64. */
+/* To the phase: what is in `now` and belongs to no phase yet. All of struct emu_events are u64. */
 static void add_rest(struct launch_phases *ph, struct emu_phase *p, u32 sm,
                      const struct emu_events *now)
 {
     struct emu_events rest = *now;
     u64 *r = (u64 *)(void *)&rest;
-    const u64 *t = (const u64 *)(const void *)&ph->told[sm];
+    const u64 *t = (const u64 *)(const void *)&ph->attributed[sm];
     for (size_t i = 0; i < sizeof rest / sizeof(u64); i++) r[i] -= r[i] < t[i] ? r[i] : t[i];
     emu_events_add(&p->total, &rest);
     emu_events_add(&p->sm[sm], &rest);
-    emu_events_add(&ph->told[sm], &rest);
+    emu_events_add(&ph->attributed[sm], &rest);
 }
 
-/* In the middle of a block, lanes whose guards are still to come seem to be switched off: that may have been told
- * of too many. */
+/* In the middle of a block, lanes whose guards are still to come seem to be switched off: phases may have got
+  * too many. */
 static void take_back(struct launch_phases *ph, u32 sm, const struct emu_events *all)
 {
-    const u64 *a = (const u64 *)(const void *)all, *t = (const u64 *)(const void *)&ph->told[sm];
+    const u64 *a = (const u64 *)(const void *)all,
+              *t = (const u64 *)(const void *)&ph->attributed[sm];
     for (size_t i = 0; i < sizeof *all / sizeof(u64); i++) {
         u64 rest = t[i] - a[i];
         for (size_t k = ph->count; rest && k-- > 0;) {

@@ -21,8 +21,8 @@ void emu_events_add(struct emu_events *to, const struct emu_events *from);
 
 /* phases.c */
 struct launch_phases *launch_phases_new(struct arena *a, const struct emu_program *p, u32 sms);
-/* What SMs counted in all, of which that of phases is told already: the rest belongs to the last one. Their list;
- * NULL: no order told of any. */
+/* What SMs counted in all, of which a part is attributed to phases: the rest belongs to the last one. Their list;
+ * NULL: no order named any. */
 struct emu_phase *launch_phases_list(struct launch_phases *p, const struct emu_events *sm,
                                      size_t *count);
 

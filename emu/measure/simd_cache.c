@@ -127,7 +127,7 @@ struct lacking {
     u32 count;
 };
 
-/* Tells the trace of a note that so many sectors were wanted of L2. */
+/* Writes to the trace of a note how many sectors were wanted of L2. */
 static inline __attribute__((always_inline)) void trace_request(struct trace_line *to, u64 request,
                                                                 u32 from_l2)
 {
@@ -137,7 +137,7 @@ static inline __attribute__((always_inline)) void trace_request(struct trace_lin
                               .from_l2 = (u8)from_l2};
 }
 
-/* Loads of one site, from L1. What it lacks is put at *lacking. `told`: of the first of them. Returns the first note of
+/* Loads of one site, from L1. What it lacks is put at *lacking. `number`: of the first of them. Returns the first note of
  * another site or kind, as the next functions do. */
 static inline __attribute__((always_inline)) const u64 *
 load_l1(const struct cache l1, const struct cache l2, const u64 *request, u32 number,
@@ -174,7 +174,7 @@ static inline void forget_l1(const struct cache *l1, u64 request)
     if (way) s->state[__builtin_ctz(way)] &= (u8)~CACHE_REQUEST_SECTORS(request);
 }
 
-/* `told`: of all notes; `of`: which of them these are. */
+/* `traced`: of all notes; `of`: which of them these are. */
 static inline __attribute__((always_inline)) const u64 *
 access_l2(const struct cache l2, const u64 *request, bool writes, struct sums *sum,
           struct trace_line *traced, const u8 *of)
@@ -287,8 +287,9 @@ void CACHE_CARRY_OUT(struct caches *c, u32 sm, u64 *requests, size_t count,
 cache_fill CACHE_FILL;
 void CACHE_FILL(struct cache *l2, u32 first, u32 last)
 {
-    const u32 room = 2 * l2->sets * CACHE_WAYS; /* what is before that many lines will be gone */
-    u32 line = last / 4 - first / 4 > room ? last / 4 - room : first / 4;
+    const u32 capacity = 2 * l2->sets *
+                         CACHE_WAYS; /* what is before that many lines will be gone */
+    u32 line = last / 4 - first / 4 > capacity ? last / 4 - capacity : first / 4;
     for (; line <= last / 4; line++) {
         u32 sectors = 15, had, gone;
         if (line == first / 4) sectors &= 15u << first % 4;

@@ -234,11 +234,11 @@ static inline void put_requests(u64 *to, __m256i line, __m256i bits, __m512i as)
 #endif
 
 /* Notes the sectors of the lanes of a mask, each line once if they stand side by side. Returns how many
- * notes that are; behind them there is room for 16. `as`: a note but for line and sectors. */
+ * notes that are; behind them 16 more fit. `as`: a note but for line and sectors. */
 static u32 request_lines(const u32 *sector, u32 mask, u64 as, u64 *requests)
 {
 #ifdef __AVX512BW__
-    u32 room[16 + LANES + 16], *x = room + 16; /* the lanes' sectors, without gaps */
+    u32 scratch[16 + LANES + 16], *x = scratch + 16; /* the lanes' sectors, without gaps */
     const u32 low = emu_lanes_of(mask & 0xffff), count = emu_lanes_of(mask),
               all = ~0u >> (LANES - count);
     x[-1] = COUNT_NOBODY;

@@ -12,7 +12,7 @@ struct emu_trace;
 /* The plain bytes of a TRACE_FRAME_EVENTS_BEGIN. false: something in it cannot be. The launch is in the arena. */
 bool trace_get_launch(struct cursor *c, struct arena *a, const struct emu_trace *code,
                       struct trace_launch *l);
-/* Tells `to` (NULL: nobody) what a TRACE_FRAME_EVENTS has, and adds to *sums. false: something in it cannot be. */
+/* Gives to `to` (NULL: to nobody) what a TRACE_FRAME_EVENTS has, and adds to *sums. false: something in it cannot be. */
 bool trace_replay(struct cursor c, const struct trace_launch *l, const struct emu_observer *to,
                   struct trace_events_sums *sums);
 

@@ -292,8 +292,8 @@ static void find_for_next_time(struct emu_group *g, const struct emu_uop *in, co
     if (g->exec[0]) find_bound(g, in, 0, at[__builtin_ctz(g->exec[0])], write);
 }
 
-/* Whether the whole warp's access is sure to fault not, in one space, and no observer looks at data: then it is told
- * of at once, and what does it is what does it when nobody watches. */
+/* Whether the whole warp's access surely does not fault, is in one space, and no observer looks at data: then orders
+ * and observers are notified once, and the unobserved code carries it out. */
 static bool found(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 w,
                   struct emu_lanes *lanes, struct emu_access *a)
 {
@@ -331,7 +331,7 @@ static const struct emu_uop *tell_group(struct emu_group *g, const struct emu_uo
     return v->plain(g, in);
 }
 
-/* Values of lanes, `stride` bytes apart, into the rows of a load. */
+/* Values of lanes, one every `stride` bytes, into the rows of a load. */
 static void give(struct emu_group *g, const struct mem_desc *v, u32 lanes, const u8 *data,
                  u32 stride)
 {
@@ -350,8 +350,8 @@ static void give(struct emu_group *g, const struct mem_desc *v, u32 lanes, const
     }
 }
 
-/* What the lanes store, `*stride` bytes apart: the row itself, or put together in `room`. */
-static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 lanes, u8 *room,
+/* What the lanes store, one every `*stride` bytes: the row itself, or put together in `scratch`. */
+static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 lanes, u8 *scratch,
                       u32 *stride)
 {
     *stride = v->row_bytes;
@@ -361,9 +361,9 @@ static const u8 *take(const struct emu_group *g, const struct mem_desc *v, u32 l
         for (u32 m = lanes; m; m &= m - 1) {
             const u32 l = (u32)__builtin_ctz(m);
             const u64 x = emu_get(g, v->row_bytes, v->rows[k], 0, l);
-            memcpy(room + *stride * l + k * v->width, &x, v->width);
+            memcpy(scratch + *stride * l + k * v->width, &x, v->width);
         }
-    return room;
+    return scratch;
 }
 
 /* ---- late loads -------------------------------------------------------------------------------------- */
@@ -460,7 +460,7 @@ static u32 common_space(const struct emu_group *g, u32 space, const u64 *at)
     return first;
 }
 
-/* Tells of a load that may be late. false: the warp stops; *verdict says what the order answered. */
+/* Reports a load that may be late. false: the warp stops; *verdict says what the order answered. */
 static bool tell_of_late(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                          u32 space, enum emu_verdict *verdict)
 {
@@ -572,7 +572,7 @@ static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_u
     const struct mem_desc *v = in->ext;
     const struct lane_address to = address_of(in);
     u64 at[LANES] = {0};
-    u8 room[LANES * 64];
+    u8 scratch[LANES * 64];
     u32 left_out = 0;
     const u32 size = (u32)v->width * v->count;
     for (u32 m = g->exec[0]; m; m &= m - 1) {
@@ -587,7 +587,7 @@ static const struct emu_uop *store_lanes(struct emu_group *g, const struct emu_u
     find_for_next_time(g, in, at, true);
     struct emu_access a;
     describe(g, in, &a, 0, at, EMU_STORE);
-    a.data = take(g, v, g->exec[0], room, &a.stride);
+    a.data = take(g, v, g->exec[0], scratch, &a.stride);
     u32 done;
     if (!emu_notify_spaces(g, in, &a, &done)) return NULL;
     if (g->worker->sites) emu_count_lanes(g, in, 0, at, g->exec[0], size, v->space, in->y);
@@ -602,7 +602,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
 {
     const struct mem_desc *v = in->ext;
     struct emu_lanes lanes;
-    u8 room[LANES * 64];
+    u8 scratch[LANES * 64];
     struct emu_access a;
     enum emu_verdict verdict;
     if (!turn(g, in, EMU_WANT_STORES)) return NULL;
@@ -610,7 +610,7 @@ const struct emu_uop *emu_op_st_watched(struct emu_group *g, const struct emu_uo
     if (g->warps > 1) return tell_group(g, in, EMU_STORE);
     if (v->pending_count && !load_overlapped(g, in)) return NULL;
     if (!found(g, in, EMU_STORE, 0, &lanes, &a)) return store_lanes(g, in);
-    if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, room, &a.stride);
+    if (g->worker->machine->launch->order) a.data = take(g, v, a.lanes, scratch, &a.stride);
     if (!emu_notify_access(g, in, &a, &verdict)) return NULL;
     if (verdict == EMU_PROCEED) return v->plain(g, in);
     if (g->worker->sites)

@@ -135,7 +135,7 @@ static bool watched(const struct emu_group *g)
     return g->worker->machine->steps.watched;
 }
 
-/* Tells observers what a lane has done with an mbarrier, which was `before`. */
+/* Notifies observers of what a lane has done with an mbarrier, which was `before`. */
 static void tell_done(const struct emu_group *g, const struct emu_uop *in, u32 l, u64 address,
                       u8 op, u64 before, u64 after)
 {
@@ -176,7 +176,7 @@ static bool wrong(struct emu_group *g, const struct emu_uop *in, const struct la
     return true;
 }
 
-/* ---- telling orders and observers --------------------------------------------------------------- */
+/* ---- notifying orders and observers -------------------------------------------------------------- */
 
 /* Of an operation on mbarriers. false: the warp sleeps. */
 static bool tell_sync(struct emu_group *g, const struct emu_uop *in)
@@ -194,13 +194,13 @@ static bool is_bulk(const struct emu_uop *in)
     return in->id == UOP_bulk_copy || in->id == UOP_bulk_reduce;
 }
 
-/* Of an access by the lanes of `mask`, whose data lie 64 bytes apart. false: the warp sleeps. */
+/* Of an access by the lanes of `mask`, each with 64 bytes of data. false: the warp sleeps. */
 static bool tell_access(struct emu_group *g, const struct emu_uop *in, u8 kind, u32 space,
                         u32 width, u32 count, u32 mask, const u64 *at, u8 *data,
                         enum emu_verdict *verdict)
 {
     const struct async_desc *v = in->ext;
-    u64 mbar = 0; /* of whose lanes each has its own access told */
+    u64 mbar = 0; /* whose lanes are reported as one access each */
     if (mask && v->mbar.space != PTX_SPACE_REG) {
         mbar = lane_address(g, &v->mbar, 0, (u32)__builtin_ctz(mask));
         if (mbar < MEM_SHARED) mbar += MEM_SHARED;
@@ -653,7 +653,7 @@ static bool multicast(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
     return true;
 }
 
-/* Tells of one lane's copy, 16 bytes at a time, or reduction, an element at a time. A load is not for an
+/* Reports one lane's copy, 16 bytes at a time, or reduction, an element at a time. A load is not for an
  * order to answer: between the stores of a warp and bulk copies of them lies a fence of the proxies.
  * false: the warp sleeps, and begins again. *done: the order holds what is stored. */
 static bool tell_bulk(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, u64 to,
@@ -763,7 +763,7 @@ static u8 *far_memory(struct emu_group *g, const struct emu_uop *in, u32 w, u32 
     return emu_lane_host(g, in, w, l, v->to.space, a, size, true);
 }
 
-/* Tells of what the warp stores or adds; false: it sleeps. Shared memory is not for an order to hold. */
+/* Reports what the warp stores or adds; false: it sleeps. Shared memory is not for an order to hold. */
 static bool tell_far(struct emu_group *g, const struct emu_uop *in, u8 kind)
 {
     const struct async_desc *v = in->ext;

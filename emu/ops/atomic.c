@@ -502,17 +502,17 @@ static bool found(struct emu_group *g, const struct emu_uop *in, u32 w, struct e
 
 /* Of compare-and-swaps, as emu_access.data has them. */
 static inline __attribute__((always_inline)) void
-put_pairs(u8 *room, const u8 *comparands, const u8 *operands, const u32 width, u32 lanes)
+put_pairs(u8 *scratch, const u8 *comparands, const u8 *operands, const u32 width, u32 lanes)
 {
     for (; lanes; lanes &= lanes - 1) {
         const u32 l = (u32)__builtin_ctz(lanes);
-        memcpy(room + 64 * l, comparands + width * l, width);
-        memcpy(room + 64 * l + 32, operands + width * l, width);
+        memcpy(scratch + 64 * l, comparands + width * l, width);
+        memcpy(scratch + 64 * l + 32, operands + width * l, width);
     }
 }
 
-/* The operands as an order has them: the row, or put together in `room`, 64 bytes a lane. */
-static const u8 *operands(const struct emu_group *g, const struct atomic_desc *v, u8 *room,
+/* The operands as an order has them: the row, or put together in `scratch`, 64 bytes a lane. */
+static const u8 *operands(const struct emu_group *g, const struct atomic_desc *v, u8 *scratch,
                           u32 *stride)
 {
     const bool cas = v->op == ATOMIC_CAS;
@@ -522,16 +522,16 @@ static const u8 *operands(const struct emu_group *g, const struct atomic_desc *v
     if (cas && (v->width == 4 || v->width == 8)) {
         const u8 *const b = emu_row(g, v->width, v->operand[0]);
         const u8 *const c = emu_row(g, v->width, v->comparand[0]);
-        if (v->width == 4) put_pairs(room, c, b, 4, g->exec[0]);
-        else put_pairs(room, c, b, 8, g->exec[0]);
-        return room;
+        if (v->width == 4) put_pairs(scratch, c, b, 4, g->exec[0]);
+        else put_pairs(scratch, c, b, 8, g->exec[0]);
+        return scratch;
     }
     for (u32 m = g->exec[0]; m; m &= m - 1) {
         const u32 l = (u32)__builtin_ctz(m);
-        if (cas) lane_take(g, v->comparand[0], v->width, 0, l, room + 64 * l);
-        lane_take(g, v->operand[0], v->width, 0, l, room + 64 * l + (cas ? 32 : 0));
+        if (cas) lane_take(g, v->comparand[0], v->width, 0, l, scratch + 64 * l);
+        lane_take(g, v->operand[0], v->width, 0, l, scratch + 64 * l + (cas ? 32 : 0));
     }
-    return room;
+    return scratch;
 }
 
 static bool is_wanted(const struct atomic_desc *v)

@@ -163,7 +163,7 @@ struct emu_fill {
     u64 bits;
 };
 
-/* Room that a function's registers take, bytes of each file; multiples of a row. */
+/* Memory that a function's registers take, bytes of each file; multiples of a row. */
 struct emu_frame {
     u32 r16, r32, r64;
     u32 local; /* bytes of .local and .param variables per thread, a multiple of 16 */
@@ -240,8 +240,7 @@ struct emu_program {
     struct emu_site_of *sites; /* [0] is nobody's */
     u32 site_count;
     u32 shared_static, shared_dynamic; /* bytes; where dynamic shared memory begins */
-    struct emu_frame
-        deepest; /* room for the deepest chain of calls; recursion: as much as allowed */
+    struct emu_frame deepest; /* of the deepest chain of calls; recursion: as much as allowed */
     bool recursive;
     bool has_files; /* it calls include/heddle/device_io.h: warps take turns, as with `launches` */
     bool talks;     /* CTAs may wait for each other or see each other's order: run them in turn */
@@ -311,11 +310,11 @@ struct
 };
 
 struct emu_group_turn { /* emu/sched/ordered.c and what it asks; a launch with an order alone */
-    u32 burst; /* steps that it may still take before the order is asked again: INSTRUCTION, TOLD */
-    u32 tries; /* how often it has waited in vain since it last did something */
-    u32 queue_at;  /* place in a queue of emu/sched/ordered.c */
-    u8 queue;      /* which; 0: none */
-    bool asleep;   /* the order has put it to sleep */
+    u32 burst;    /* steps that it may still take before the order is asked again (enum emu_step) */
+    u32 tries;    /* how often it has waited in vain since it last did something */
+    u32 queue_at; /* place in a queue of emu/sched/ordered.c */
+    u8 queue;     /* which; 0: none */
+    bool asleep;  /* the order has put it to sleep */
     bool notified; /* the order, of the load at `pc`: EMU_SLEEP_ONCE */
     bool asked;    /* the order has heard of the access at `pc`: EMU_BRIEF_RETRIES */
 };
@@ -391,7 +390,7 @@ struct emu_cta {
     u32 linear, index[3]; /* in the grid */
     u32 sm, slot;
     u32 threads, warps;
-    u8 *shared; /* shared_size bytes, and some room behind */
+    u8 *shared; /* shared_size bytes, and some more behind */
     u32 shared_size;
     struct emu_group *
         groups; /* one for each warp, at the place of its first; contexts (emu/sched/its.c) behind them */
@@ -416,7 +415,7 @@ struct emu_cta {
     void *runtime;           /* the threads' last errors: emu/device/child_grids.c; NULL: none */
     bool failed;             /* it, or another CTA of its cluster: it need not go on */
     struct tagged_shared
-        *marks; /* of its shared memory: emu/speculate/conflict_free.h; NULL: there are none yet */
+        *tags; /* of its shared memory: emu/speculate/conflict_free.h; NULL: there are none yet */
     struct emu_outbox
         *outbox; /* what becomes visible in the order of the CTAs: emu/sched/deliver.c */
     u64 started; /* device clock when it began */
@@ -486,7 +485,7 @@ struct emu_machine { /* a launch */
     u64 spent;          /* warp instructions of its grids before this one */
     u64 grid_workspace; /* of a cooperative launch: the address of its barrier */
     u32 sms, group_warps;
-    u32 slots_per_sm;  /* CTAs that an SM has room for */
+    u32 slots_per_sm;  /* CTAs that can be resident on an SM */
     u32 schedulers;    /* of an SM */
     bool narrow_banks; /* shared memory has 16, and serves a half-warp at once */
     bool explicit_cluster;
@@ -538,7 +537,7 @@ void emu_note_undefined(struct emu_group *g, const struct emu_uop *in, unsigned 
 void emu_set_exec(struct emu_group *g, const u32 mask[GROUP]);
 
 /* Where a lane's memory lies. `space` is an enum ptx_space (GENERIC: by the address). Returns the host
- * address of `size` bytes, or NULL after raising a fault. Not for LOCAL: its words lie apart, use
+ * address of `size` bytes, or NULL after raising a fault. Not for LOCAL: its words are not side by side, use
  * emu_lane_read and emu_lane_write, which take every space and size up to 64. `write`: the access
  * stores. */
 u8 *emu_lane_host(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,

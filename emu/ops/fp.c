@@ -36,7 +36,7 @@ static int bits_of(u128 m)
     return high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)m);
 }
 
-/* m with its highest bit at 125, which leaves room for a carry; *e follows. */
+/* m with its highest bit at 125, which leaves two bits for a carry; *e follows. */
 static u128 normalise(u128 m, int *e)
 {
     int up = 126 - bits_of(m);

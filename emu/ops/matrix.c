@@ -301,7 +301,7 @@ static void line_addresses(const struct matrix_desc *d, u64 a, u64 stride, u64 *
     for (u32 i = 1; i < d->lines; i++) at[i] = a + stride * i * d->bits / 8;
 }
 
-/* What each lane is told to access of the lines: a thirty-second of the matrix, side by side. */
+/* What each lane is reported to access of the lines: a thirty-second of the matrix, side by side. */
 static void thirty_seconds(const struct matrix_desc *d, const u64 *at, u64 *of)
 {
     const u32 parts = LANES / d->lines, shift = (u32)__builtin_ctz(parts),

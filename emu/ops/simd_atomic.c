@@ -16,13 +16,13 @@ static inline bool all_inside(const struct emu_group *g, const struct lane_addre
     const u32 limit = g->cta->shared_size;
     if (g->exec[w] != ~0u || a->bytes != 4 || limit < size || (u64)a->offset > limit - size)
         return false;
-    const u32 offset = (u32)a->offset, room = limit - size - offset;
+    const u32 offset = (u32)a->offset, last = limit - size - offset;
     const u32 *p = (const u32 *)(const void *)(g->r32 + a->row) + w * LANES;
     u32 bad = 0;
     LANE_LOOP for (int l = 0; l < LANES; l++)
     {
         at[l] = p[l] + offset;
-        bad |= (p[l] > room ? ~0u : 0) | (at[l] & (size - 1));
+        bad |= (p[l] > last ? ~0u : 0) | (at[l] & (size - 1));
     }
     return !bad;
 }

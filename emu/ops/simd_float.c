@@ -24,8 +24,8 @@ static inline u64 pair_of(f32 low, f32 high)
 static inline f32 mad_1x(f32 a, f32 b, f32 c)
 {
     f64 product = fp_float64(fp_bits64((f64)a * (f64)b) & ~(u64)0x1fffffff);
-    f32 fused = (f32)fp_add_odd64(product, c), apart = fp_ftz32(a * b) + c;
-    return fp_ftz32(fp_canon32(c == 0 ? apart : fused));
+    f32 fused = (f32)fp_add_odd64(product, c), separate = fp_ftz32(a * b) + c;
+    return fp_ftz32(fp_canon32(c == 0 ? separate : fused));
 }
 
 static inline bool compare_ftz(f32 a, f32 b, enum fp_cmp cmp)

@@ -17,7 +17,7 @@ enum way {
     WAY_SAME,          /* all at one address */
     WAY_HALVES_FOLLOW, /* lanes 0-15 follow each other, and lanes 16-31: rows of a tile */
     WAY_HALVES_SAME,   /* one address for lanes 0-15, one for lanes 16-31 */
-    WAY_APART,
+    WAY_OFFSETS,
 };
 
 /* An address this far on; the sum alone has to lie in memory. */
@@ -27,7 +27,7 @@ static inline void *beyond(u8 *host, u64 by)
 }
 
 /* How the lanes of mask m reach `size` bytes each; `host` becomes the host address of lane 0's (FOLLOW: as if it
- * took part), of the one (SAME), or what is to be added to an address (APART). */
+ * took part), of the one (SAME), or what is to be added to an address (OFFSETS). */
 static inline __attribute__((always_inline)) enum way
 way_by_size(const u64 *at, u32 m, const u32 size, u32 align, u64 low, u64 high, u8 *base, u8 **host)
 {
@@ -60,7 +60,7 @@ way_by_size(const u64 *at, u32 m, const u32 size, u32 align, u64 low, u64 high, 
             return WAY_HALVES_FOLLOW;
         if (!any(off_run_64(at, LANES / 2, a, 0) | off_run_64(half, LANES / 2, *half, 0)))
             return WAY_HALVES_SAME;
-        return WAY_APART;
+        return WAY_OFFSETS;
     }
     u64 least = a, most = a, bits = 0;
     LANE_LOOP for (int l = 0; l < LANES; l++)
@@ -83,7 +83,7 @@ way_by_size(const u64 *at, u32 m, const u32 size, u32 align, u64 low, u64 high, 
         }
     }
     *host = same ? beyond(base, -low) : base + (a - low);
-    return same ? WAY_APART : WAY_SAME;
+    return same ? WAY_OFFSETS : WAY_SAME;
 }
 
 /* The same, compiled for each size: the loops are vector code then. */
@@ -160,7 +160,7 @@ static inline __attribute__((always_inline)) enum way way_by_row(const struct em
 }
 
 /* Whether two runs of so many bytes are in global memory and have no line in common. */
-static inline bool lines_apart(u64 a, u64 b, u64 bytes)
+static inline bool in_other_lines(u64 a, u64 b, u64 bytes)
 {
     return a >= MEM_GLOBAL && b >= MEM_GLOBAL &&
            ((a + bytes - 1) / LINE < b / LINE || (b + bytes - 1) / LINE < a / LINE);
@@ -201,7 +201,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
                                            way == WAY_HALVES_SAME ? 1 : LANES / 2));
     } else if (space != PTX_SPACE_SHARED && !each &&
                (way == WAY_HALVES_FOLLOW || way == WAY_HALVES_SAME) &&
-               lines_apart(at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2)) {
+               in_other_lines(at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2)) {
         emu_count_run(g, in, w, at[0], at[LANES / 2], way == WAY_HALVES_SAME ? size : bytes / 2,
                       lanes, size, in->y);
     } else {
@@ -251,7 +251,7 @@ static inline void count_access(struct emu_group *g, const struct emu_uop *in, u
                     D *to = d + h;                                                                 \
                     LANE_HALF_LOOP for (int l = 0; l < LANES / 2; l++) to[l] = v;                  \
                 }                                                                                  \
-            } else if (way == WAY_APART) {                                                         \
+            } else if (way == WAY_OFFSETS) {                                                       \
                 for (u32 left = m; left; left &= left - 1) {                                       \
                     u32 l = (u32)__builtin_ctz(left);                                              \
                     d[l] = (D)(S) * (const E *)beyond(host, at[l]);                                \
@@ -436,7 +436,7 @@ static inline void store_quad_run(u8 *to, u32 *const row[4])
 }
 #endif
 
-/* ld.v4 and st.v4 of words by a whole warp of warp w, found as `way`. The rows of a load are apart from each other. */
+/* ld.v4 and st.v4 of words by a whole warp of warp w, found as `way`. The rows of a load do not overlap. */
 static void move_quads(struct emu_group *g, const struct mem_desc *v, u32 w, enum way way, u8 *host,
                        const u64 *at, bool write)
 {

@@ -17,17 +17,17 @@ enum surface_whole REACH_SURFACE(struct emu_group *g, const struct emu_uop *in, 
     const u64 own = handle[first];
     u64 differs = 0;
     u32 on[LANES], bad = 0;
-    if (g->worker->machine->steps.watched) return SURFACE_WHOLE_APART;
+    if (g->worker->machine->steps.watched) return SURFACE_WHOLE_LANE_BY_LANE;
     LANE_LOOP for (u32 l = 0; l < LANES; l++) on[l] = -(exec >> l & 1);
     LANE_LOOP for (u32 l = 0; l < LANES; l++) differs |= (handle[l] ^ own) & (u64)(i64)(i32)on[l];
-    if (differs) return SURFACE_WHOLE_APART;
+    if (differs) return SURFACE_WHOLE_LANE_BY_LANE;
     const struct texture *t = texture_of_lane(g, in, w, first, true, o);
     if (!t || !texture_fits(g, in, w, first, true, t)) return SURFACE_WHOLE_FAULT;
     const struct texture_memory *m = &t->memory;
     const struct texture_level *level = &m->level[0];
     const u64 row = (u64)level->width * texture_texel_bytes(m);
     if (!unit) unit = size = texture_texel_bytes(m);
-    if (row < size || row - size >= ~0u || m->bytes < size) return SURFACE_WHOLE_APART;
+    if (row < size || row - size >= ~0u || m->bytes < size) return SURFACE_WHOLE_LANE_BY_LANE;
     const u64 step[4] = {unit, level->pitch, level->slice, level->layer}, end = m->bytes - size,
               low = size - 1;
     const u32 most[4] = {(u32)(row - size) / unit, level->height - 1, level->depth - 1,
@@ -47,7 +47,7 @@ enum surface_whole REACH_SURFACE(struct emu_group *g, const struct emu_uop *in, 
     u64 wrong = 0;
     LANE_LOOP for (u32 l = 0; l < LANES; l++)
         wrong |= ((at[l] > end) | ((at[l] & low) != 0)) & (u64)on[l];
-    if (bad | wrong) return SURFACE_WHOLE_APART;
+    if (bad | wrong) return SURFACE_WHOLE_LANE_BY_LANE;
     const u64 one = at[first];
     u8 *p = emu_lane_host(g, in, w, first, PTX_SPACE_GLOBAL, m->address + one, size, write);
     if (!p) return SURFACE_WHOLE_FAULT;

@@ -125,11 +125,11 @@ static void store_lanes(struct emu_group *g, u32 w, u32 width, const struct surf
     BY_WIDTH(STORE_LANES)
 }
 
-/* Tells orders and observers of one lane's access; false: the warp sleeps, and begins again. PTX's memory model leaves
+/* Notifies orders and observers of one lane's access; false: the warp sleeps, and begins again. PTX's memory model leaves
  * surfaces out. CUDA's guide says that what a launch has written is undefined where it reads it by a texture or a
  * surface; writes are taken for weak ones, and reductions for what red is. */
-static bool tell(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, unsigned type,
-                 u64 address, u32 size, u8 *data, enum emu_verdict *verdict)
+static bool notify(struct emu_group *g, const struct emu_uop *in, u32 l, u8 kind, unsigned type,
+                   u64 address, u32 size, u8 *data, enum emu_verdict *verdict)
 {
     const struct texture_op *v = in->ext;
     *verdict = EMU_PROCEED;
@@ -182,7 +182,7 @@ static bool lane_elements(struct emu_group *g, const struct emu_uop *in, u32 w,
             lane_take(g, v->result[k], v->width, w, l, data + k * v->width);
         if (!write && there == REACH_THERE) memcpy(data, p, size);
         if (there == REACH_THERE &&
-            !tell(g, in, l, write ? EMU_STORE : EMU_LOAD, v->type, address, size, data, &verdict))
+            !notify(g, in, l, write ? EMU_STORE : EMU_LOAD, v->type, address, size, data, &verdict))
             return false;
         if (write && verdict != EMU_DONE) memcpy(p, data, size);
         for (u32 k = 0; !write && k < v->count; k++)
@@ -202,11 +202,11 @@ static const struct emu_uop *elements(struct emu_group *g, const struct emu_uop 
     for (u32 w = 0; w < g->warps; w++) {
         if (!g->exec[w]) continue;
         const enum surface_whole whole = v->width > 8
-                                             ? SURFACE_WHOLE_APART
+                                             ? SURFACE_WHOLE_LANE_BY_LANE
                                              : g->worker->machine->counting->reach_surface(
                                                    g, in, w, 1, v->width * v->count, write, &o, &r);
         if (whole == SURFACE_WHOLE_FAULT) return NULL;
-        if (whole == SURFACE_WHOLE_APART) {
+        if (whole == SURFACE_WHOLE_LANE_BY_LANE) {
             if (!lane_elements(g, in, w, &o, write)) return NULL;
             continue;
         }
@@ -270,7 +270,7 @@ static bool store_samples_by_lane(struct emu_group *g, const struct emu_uop *in,
         u8 data[16];
         enum emu_verdict verdict;
         to_texel(g, v, w, l, &t->memory, data);
-        if (!tell(g, in, l, EMU_STORE, v->type, address, size, data, &verdict)) return false;
+        if (!notify(g, in, l, EMU_STORE, v->type, address, size, data, &verdict)) return false;
         if (verdict != EMU_DONE) memcpy(p, data, size);
     }
     return true;
@@ -288,7 +288,7 @@ const struct emu_uop *emu_op_sust_samples(struct emu_group *g, const struct emu_
         const enum surface_whole whole = g->worker->machine->counting->reach_surface(g, in, w, 0, 0,
                                                                                      true, &o, &r);
         if (whole == SURFACE_WHOLE_FAULT) return NULL;
-        if (whole == SURFACE_WHOLE_APART) {
+        if (whole == SURFACE_WHOLE_LANE_BY_LANE) {
             if (!store_samples_by_lane(g, in, w, &o)) return NULL;
             continue;
         }
@@ -327,7 +327,7 @@ static bool reduce(struct emu_group *g, const struct emu_uop *in, u32 w,
         }
         lane_take(g, v->result[0], v->width, w, l, b);
         enum emu_verdict verdict;
-        if (!tell(g, in, l, EMU_RED, type, address, v->width, b, &verdict)) return false;
+        if (!notify(g, in, l, EMU_RED, type, address, v->width, b, &verdict)) return false;
         if (verdict == EMU_PROCEED) atomic_reduce(g, in, true, address, p, v->op, type, b, NULL);
     }
     return true;

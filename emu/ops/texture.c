@@ -584,7 +584,7 @@ static void write_texel(struct emu_group *g, const struct texture_op *v, u32 w, 
     for (u32 c = 0; c < 4; c++) emu_put(g, 4, v->result[c], w, l, out[c]);
 }
 
-/* Tells observers of a warp's texels, those of each lane one after the other. Orders keep no stores from fetches: what
+/* Notifies observers of a warp's texels, those of each lane one after the other. Orders keep no stores from fetches: what
  * the launch has written is undefined there. */
 static void tell_fetch(const struct emu_group *g, const struct emu_uop *in, u32 w,
                        const struct texture *const t[LANES],

@@ -21,7 +21,7 @@ struct shfl_desc {
 enum shfl_mode { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
 u32 warp_shfl_source(enum shfl_mode mode, u32 lane, u32 b, u32 c, bool *take);
 
-/* Tells the check of warp synchronisation about lanes of warp w that the member masks name and that are
+/* Notifies the check of warp synchronisation of lanes of warp w that the member masks name and that are
  * alive but elsewhere. To be called where exec differs from alive. */
 void warp_note_absent(struct emu_group *g, const struct emu_uop *in, u32 w);
 

@@ -154,7 +154,7 @@ static bool find_words(struct writer *w, const struct lane_address *from)
 }
 
 /* The rows that the access itself reads must be others than its result. */
-static bool is_apart(const struct writer *w, const struct lane_address *at)
+static bool cannot_overlap(const struct writer *w, const struct lane_address *at)
 {
     if (is_row(&w->result, at->row, at->bytes)) return false;
     if (w->from->id != UOP_atom_watched) return true;
@@ -182,7 +182,7 @@ static bool begin(struct writer *w, struct emu_group *g)
     w->s.unequal = w->cas || w->from->id == UOP_ld_watched;
     w->s.budget = 0;
     memcpy(w->stack, g->stack, w->depth * sizeof *g->stack);
-    return is_apart(w, &at) && find_words(w, &at);
+    return cannot_overlap(w, &at) && find_words(w, &at);
 }
 
 /* Lanes look for what is in this row. */

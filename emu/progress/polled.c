@@ -58,7 +58,7 @@ static bool find_polled(struct emu_group *g, struct polled *word)
 void deadlock_describe_polled(struct buf *b, const struct emu_cta *c)
 {
     const struct mem *mem = c->groups[0].worker->machine->mem;
-    if (c->groups[0].worker->machine->launch->order) return; /* what runs is told to the order */
+    if (c->groups[0].worker->machine->launch->order) return; /* the order knows what runs */
     struct polled words[MOST_WORDS];
     u32 count = 0;
     for (u32 k = 0; k < c->group_count && count < MOST_WORDS; k++) {

@@ -38,7 +38,7 @@ struct combine {       /* of a host thread */
         bool shared; /* with other accesses */
     } allocations[COMBINE_ALLOCATIONS];
     struct combine_place places[COMBINE_PLACES];
-    u8 apart[64]; /* from what the next host thread changes */
+    u8 padding[64]; /* before what the next host thread changes */
 };
 
 /* Where a value that reductions of `width` bytes (4, 8) at the address are combined into lies; NULL: nowhere yet. */

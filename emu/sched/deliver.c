@@ -65,7 +65,7 @@ static struct emu_outbox *outbox_of(struct launch_context *ctx, struct emu_cta *
     return c->outbox = o;
 }
 
-/* Room for its notes is kept for another one. */
+/* The memory of its notes is kept for another one. */
 static void put_back(struct launch_context *ctx, struct emu_outbox *o)
 {
     atomic_fetch_sub(&ctx->waiting, o->bytes);
@@ -137,9 +137,9 @@ static void deliver_what_may_be(struct launch_context *ctx)
     }
 }
 
-/* Whoever sets in_turn looks at `ended` afterwards, and who tells of CTAs looks at in_turn afterwards: one of them sees
+/* Whoever sets in_turn looks at `ended` afterwards, and who publishes CTAs looks at in_turn afterwards: one of them sees
  * what the other did. */
-void deliver_tell_ended(struct host_worker *h)
+void deliver_publish_ended(struct host_worker *h)
 {
     struct launch_context *ctx = h->ctx;
     if (h->ended_bits) atomic_fetch_or(&ctx->ended[h->ended_word], h->ended_bits);
@@ -155,7 +155,7 @@ static bool its_turn(struct host_worker *h, const struct emu_cta *c)
     if (ctx->at_once) return true;
     if (!atomic_load(&ctx->in_turn)) {
         atomic_store(&ctx->in_turn, true);
-        deliver_tell_ended(h);
+        deliver_publish_ended(h);
     }
     if (atomic_load(&ctx->deliver) != c->linear) return false;
     if (c->outbox) pour_out(ctx, c->outbox);
@@ -211,11 +211,11 @@ void deliver_ended(struct host_worker *h, struct slot *p)
         grow(ctx, o, o->port.cap * sizeof *o->port.requests);
     } else if (p->trace) trace_late_ended(ctx->m->trace, p->trace);
     p->trace = p->port.trace = NULL;
-    if (cta / 64 != h->ended_word) deliver_tell_ended(h);
+    if (cta / 64 != h->ended_word) deliver_publish_ended(h);
     h->ended_word = cta / 64;
     h->ended_bits |= (u64)1 << cta % 64;
     if (!atomic_load(&ctx->in_turn)) return;
-    deliver_tell_ended(h);
+    deliver_publish_ended(h);
     const struct speculation *const spec = ctx->m->speculation;
     if (spec && spec->ctas_ended)
         spec->ctas_ended(p->cta.groups->worker, atomic_load(&ctx->deliver));
@@ -230,8 +230,8 @@ static bool caches_are_free(struct launch_context *ctx, const struct emu_cta *c)
 /* Zeros in lines of the host's caches that no other host thread writes to. */
 static void *counters_new(size_t size)
 {
-    const size_t whole = size / APART * APART + APART;
-    void *p = aligned_alloc(APART, whole);
+    const size_t whole = size / LINE_PAIR * LINE_PAIR + LINE_PAIR;
+    void *p = aligned_alloc(LINE_PAIR, whole);
     if (!p) abort();
     return memset(p, 0, whole);
 }
@@ -279,7 +279,7 @@ void deliver_wait(struct host_worker *h, const struct slot *p)
            h->resident->cta.linear != atomic_load(&ctx->deliver) && !atomic_load(&ctx->give_up) &&
            p->cta.linear <= atomic_load(&ctx->stop_at)) {
         if (!waited) atomic_fetch_add(&ctx->epoch, 1);
-        if (!waited) deliver_tell_ended(h);
+        if (!waited) deliver_publish_ended(h);
         waited = true;
         atomic_store(&h->stuck, atomic_load(&ctx->epoch));
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);

@@ -7,7 +7,7 @@
  *
  * What a .sync instruction asks for is that the lanes of its member mask come together. Contexts wait
  * before such an instruction (meet) until all that have lanes of the mask stand there; then one of them
- * carries it out for all, which works because rows are shared, and they go on apart (met). */
+ * carries it out for all, which works because rows are shared, and each goes on by itself (met). */
 #include "emu/ops/exec.h"
 #include "emu/sched/control.h"
 

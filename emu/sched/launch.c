@@ -289,11 +289,11 @@ static void give_up_on(struct host_worker *h, struct slot *p)
     if (h->ctx->m->program->talks) atomic_store(&h->ctx->give_up, true);
 }
 
-static void tell_progress(struct launch_context *ctx, u64 spent)
+static void report_progress(struct launch_context *ctx, u64 spent)
 {
     double t = now();
-    if (t - ctx->told < 0.2) return;
-    ctx->told = t;
+    if (t - ctx->reported < 0.2) return;
+    ctx->reported = t;
     ctx->config->progress(ctx->config->progress_self, spent, t - ctx->started);
 }
 
@@ -303,7 +303,7 @@ bool launch_over_limit(struct host_worker *h)
     if (!ctx->limit && !ctx->config->progress) return late(ctx);
     u64 spent = atomic_fetch_add(&ctx->spent, h->instructions) + h->instructions;
     h->instructions = 0;
-    if (ctx->config->progress && h == ctx->workers) tell_progress(ctx, spent);
+    if (ctx->config->progress && h == ctx->workers) report_progress(ctx, spent);
     return (ctx->limit && spent > ctx->limit) || late(ctx);
 }
 
@@ -419,7 +419,7 @@ static void *work(void *arg)
         if (stopped_by_deadlock(h, pass.ran)) break;
     }
     combine_flush(h->worker.combine);
-    deliver_tell_ended(h);
+    deliver_publish_ended(h);
     launch_over_limit(h);
     atomic_fetch_add(&ctx->epoch, 1);
     atomic_store(&h->stuck, WORKER_ENDED);
@@ -466,7 +466,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
     atomic_init(&ctx.epoch, 1);
     ctx.deadline = m->deadline;
     atomic_init(&ctx.spent, m->spent);
-    if (config->progress) ctx.started = ctx.told = now();
+    if (config->progress) ctx.started = ctx.reported = now();
     ctx.ended = arena_array(arena, atomic_ullong, m->cta_count / 64 + 1);
     u32 clusters = m->cta_count / m->cluster_size;
     if (m->program->talks || m->steps.watched || threads < 1) threads = 1;
@@ -495,7 +495,7 @@ void launch_run(struct emu_machine *m, const struct emu_config *config, struct a
             h->ctas = arena_array(arena, u64, m->sms);
             h->worker.who = arena_alloc(arena, m->shared_size / 4 + 1);
         }
-        arena_alloc(arena, APART); /* before the next host thread's */
+        arena_alloc(arena, LINE_PAIR); /* before the next host thread's */
     }
     u32 started = 0; /* beside this thread */
     for (u32 t = 1; t < threads; t++, started++)

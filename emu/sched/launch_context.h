@@ -27,7 +27,7 @@
 enum {
     MOST_CLUSTER = 16, /* CTAs of a cluster */
     OUTBOX_ROWS = 256,
-    APART =
+    LINE_PAIR =
         128, /* bytes between what different host threads write: the host fetches lines of its caches by pairs */
     INSTRUCTIONS_PER_EVENT = 32 /* that a burst of EMU_STEP_EVENT may have for each of its units */
 };
@@ -87,21 +87,22 @@ struct host_worker { /* a host thread */
     u32 batch, batch_end;            /* CTAs (clusters) that it has taken and not begun */
     u32 ended_word;                  /* of ctx->ended, where */
     u64 ended_bits;                  /* are not set yet: of CTAs that it has run */
-    u8 apart[APART];                 /* from what the next hand changes */
+    u8 padding[LINE_PAIR];           /* before what the next host worker changes */
 };
 
 struct launch_context {
-    _Alignas(APART) u8 before[2 * APART]; /* the stack below changes, and the host fetches ahead */
-    _Alignas(APART) struct emu_machine *m;
+    _Alignas(LINE_PAIR)
+        u8 before[2 * LINE_PAIR]; /* the stack below changes, and the host fetches ahead */
+    _Alignas(LINE_PAIR) struct emu_machine *m;
     const struct emu_config *config;
-    /* in lines of the host's caches of their own: what all hands read, what they change often, and the stack around */
-    _Alignas(APART) atomic_uint next;    /* CTA, or cluster, that nobody has taken */
-    _Alignas(APART) atomic_uint stop_at; /* CTAs from here on need not run */
+    /* in lines of the host's caches of their own: what all host workers read, what they change often, and the stack around */
+    _Alignas(LINE_PAIR) atomic_uint next;    /* CTA, or cluster, that nobody has taken */
+    _Alignas(LINE_PAIR) atomic_uint stop_at; /* CTAs from here on need not run */
     atomic_bool give_up;
     atomic_bool in_turn;     /* something depends on `deliver`: it is kept up to date */
     atomic_uint epoch;       /* moves when a host thread's CTAs get stuck, or get on again */
     atomic_bool is_deadlock; /* each host thread names the first CTA that it has */
-    _Alignas(APART) pthread_mutex_t lock;
+    _Alignas(LINE_PAIR) pthread_mutex_t lock;
     pthread_mutex_t turn; /* who has it moves `deliver` on */
     atomic_ullong *ended; /* a bit for each CTA */
     struct outbox_row {
@@ -111,13 +112,13 @@ struct launch_context {
     atomic_size_t waiting; /* bytes in them */
     atomic_uint outbox_count;
     atomic_uint deliver; /* the CTA whose turn it is */
-    _Alignas(APART) u64 limit;
+    _Alignas(LINE_PAIR) u64 limit;
     struct emu_fault fault;
     u32 fault_cta;
     atomic_ullong busy_waits; /* struct launch_counts */
     atomic_ullong spent;
     double deadline;
-    double started, told; /* when config->progress was last called */
+    double started, reported; /* when config->progress was last called */
     struct host_worker *workers;
     u32 worker_count;
     bool
@@ -131,7 +132,7 @@ static inline struct host_worker *host_worker_of(const struct emu_group *g)
     return (struct host_worker *)g->worker;
 }
 
-/* Room for a CTA of the launch, from m->cta_arena; its rows are zeros, but those that are sure to be written before they
+/* Memory for a CTA of the launch, from m->cta_arena; its rows are zeros, but those that are sure to be written before they
  * are read. */
 struct slot *slot_new(struct host_worker *h);
 /* Of what belongs to it but is not in its memory block. */
@@ -158,7 +159,7 @@ u32 slot_of_cluster(const struct emu_machine *m, u32 cluster, u32 rank);
 void ordered_run(struct host_worker *h);
 
 /* What the two loops share. */
-/* Room for the trace of a CTA that begins; NULL: it is not traced. */
+/* Memory for the trace of a CTA that begins; NULL: it is not traced. */
 struct trace_cta *launch_trace_of(struct host_worker *h, u32 linear);
 void launch_tell_cta(const struct emu_machine *m, const struct emu_cta *c, u8 kind);
 /* Runs a group until it stops, and takes it out of the CTA's running ones if it is done. false: it waits where it
@@ -177,8 +178,8 @@ bool deliver_is_full(struct launch_context *ctx);
 void deliver_wait(struct host_worker *h, const struct slot *p);
 /* The CTA has ended: what it left becomes visible as soon as all before it have. */
 void deliver_ended(struct host_worker *h, struct slot *p);
-/* The others are told which CTAs of this host thread have ended. */
-void deliver_tell_ended(struct host_worker *h);
+/* Publishes which CTAs of this host thread have ended. */
+void deliver_publish_ended(struct host_worker *h);
 /* The launch is over: nothing more is delivered. */
 void deliver_end(struct launch_context *ctx);
 

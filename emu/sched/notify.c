@@ -1,4 +1,4 @@
-/* Orders and observers: where a watched launch tells them what happens (emu/order.h). */
+/* Orders and observers: where a watched launch notifies them of what happens (emu/order.h). */
 #include "emu/sched/notify.h"
 
 #include "emu/device/device.h"
@@ -55,7 +55,7 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
     return verdict;
 }
 
-static void tell(const struct emu_group *g, const struct emu_access *a)
+static void notify_all(const struct emu_group *g, const struct emu_access *a)
 {
     const struct emu_launch *l = g->worker->machine->launch;
     for (size_t i = 0; i < l->observer_count; i++)
@@ -80,7 +80,7 @@ bool emu_notify_access(struct emu_group *g, const struct emu_uop *in, struct emu
     *verdict = ask(g, in, a);
     assert(*verdict != EMU_LATER || a->may_be_late);
     if (*verdict == EMU_SLEEP) g->turn.asked = is_heard_in_short(g, in, a);
-    else if (*verdict != EMU_LATER) tell(g, a);
+    else if (*verdict != EMU_LATER) notify_all(g, a);
     a->who = NULL;
     return *verdict != EMU_SLEEP;
 }
@@ -112,7 +112,7 @@ void emu_notify_observers(const struct emu_group *g, u32 w, struct emu_access *a
 {
     struct emu_warp who = warp_of(g, w);
     a->who = &who;
-    tell(g, a);
+    notify_all(g, a);
     a->who = NULL;
 }
 
@@ -129,14 +129,14 @@ bool emu_notify_spaces(struct emu_group *g, const struct emu_uop *in, struct emu
     }
     struct emu_access part = *a;
     part.who = &who;
-    for (int telling = 0; telling < 2; telling++) /* the order about all of them first */
+    for (int reports = 0; reports < 2; reports++) /* the order about all of them first */
         for (u32 s = 0; s < SPACES; s++) {
             part.space = (u8)s;
             part.lanes = lanes[s];
             if (!lanes[s]) continue;
-            if (telling) {
+            if (reports) {
                 part.buffered = *done & lanes[s];
-                tell(g, &part);
+                notify_all(g, &part);
                 continue;
             }
             enum emu_verdict v = ask(g, in, &part);

@@ -1,6 +1,6 @@
-/* emu/sched/notify.h: telling orders and observers, for handlers of watched launches. Where an order takes part, or an
+/* emu/sched/notify.h: notifying orders and observers, for handlers of watched launches. Where an order takes part, or an
  * observer that looks at data or at each instruction, groups are of one warp. Else warps run in lockstep here, too, and
- * a handler tells of them one after the other, or asks to be alone. */
+ * a handler reports them one after the other, or asks to be alone. */
 #ifndef HEDDLE_EMU_SCHED_NOTIFY_H
 #define HEDDLE_EMU_SCHED_NOTIFY_H
 
@@ -8,14 +8,14 @@
 #include "emu/order_fast.h"
 #include "ptx/ptx.h"
 
-/* Instructions that the group's warp has issued: up to this one, or where not every one is told of to the end of
+/* Instructions that the group's warp has issued: up to this one, or where not each one is reported, to the end of
  * the basic block. */
 static inline u64 emu_serial(const struct emu_group *g)
 {
     return g->worker->machine->steps.issues ? g->issued : g->instructions;
 }
 
-/* For handlers that tell of one warp: false: the group has more and is split, the handler returns NULL. */
+/* For handlers that report one warp: false: the group has more and is split, the handler returns NULL. */
 static inline bool emu_notify_single_warp(struct emu_group *g, const struct emu_uop *in)
 {
     if (g->warps == 1 || !g->worker->machine->steps.watched) return true;
@@ -23,10 +23,10 @@ static inline bool emu_notify_single_warp(struct emu_group *g, const struct emu_
     g->state = GROUP_SPLIT;
     return false;
 }
-/* Before the first thing that an instruction tells of: a step of EMU_STEP_EVENT. false: the burst is over, the
+/* Before the first thing that an instruction reports: a step of EMU_STEP_EVENT. false: the burst is over, the
  * handler returns NULL and is called again. */
 bool emu_notify_step(struct emu_group *g, const struct emu_uop *in);
-/* Tells of an access of a group of one before it is carried out; a->result, a->data as order.h says. false: the warp sleeps, the
+/* Reports an access of a group of one before it is carried out; a->result, a->data as order.h says. false: the warp sleeps, the
  * handler returns NULL. Otherwise *verdict is PROCEED or DONE. */
 bool emu_notify_access(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                        enum emu_verdict *verdict);
@@ -44,19 +44,19 @@ static inline struct emu_access emu_retried_access(const struct emu_group *g,
                                .pc = in->pc};
 }
 /* The same where each lane's generic address says what space it is in (a->space GENERIC; else as above): one
- * space after the other is told of. *done: the lanes whose access the order has done. An order that sleeps is
- * told of all of them again. */
+ * space after the other is reported. *done: the lanes whose access the order has done. An order that sleeps is
+ * notified of all of them again. */
 bool emu_notify_spaces(struct emu_group *g, const struct emu_uop *in, struct emu_access *a,
                        u32 *done);
-/* Tells observers alone of an access by warp w of the group. */
+/* Notifies observers alone of an access by warp w of the group. */
 void emu_notify_observers(const struct emu_group *g, u32 w, struct emu_access *a);
-/* Tells of the group's warps that have ended. */
+/* Reports the group's warps that have ended. */
 void emu_notify_exits(const struct emu_group *g);
-/* Tells of a CTA's start or exit: nobody sleeps. */
+/* Reports the start or exit of a CTA: nobody sleeps. */
 void emu_notify_cta(const struct emu_machine *m, const struct emu_warp *who, u8 kind);
-/* Tells of a fence or barrier, of each warp by itself: kind, scope, flags, id and address are set. false: the warp sleeps. */
+/* Reports a fence or barrier, of each warp by itself: kind, scope, flags, id and address are set. false: the warp sleeps. */
 bool emu_notify_sync(struct emu_group *g, const struct emu_uop *in, struct emu_sync *s);
-/* Tells of what has happened in warp w of the group, which nobody can hold up; s->lanes is set, too. */
+/* Reports what has happened in warp w of the group, which nobody can hold up; s->lanes is set, too. */
 void emu_notify_done(const struct emu_group *g, u32 w, const struct emu_uop *in,
                      struct emu_sync *s);
 

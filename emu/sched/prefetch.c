@@ -17,7 +17,7 @@ static void fetch(const u8 *row, u32 bytes)
     for (u32 i = 0; i < bytes * LANES; i += LINE) __builtin_prefetch(row + i);
 }
 
-/* The rows of a warp that stands before an access that it was told to wait with: mostly others have had the host's
+/* The rows of a warp that stands before an access that the order made wait: mostly others have had the host's
  * caches since. */
 static bool fetch_operands(const struct emu_group *g, const struct emu_uop *in)
 {

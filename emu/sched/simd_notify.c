@@ -1,4 +1,4 @@
-/* Where a warp's lanes access memory, for those who are told of it (notify.h), compiled for each host instruction
+/* Where a warp's lanes access memory, for orders and observers (notify.h), compiled for each host instruction
  * set. */
 #include "emu/ops/lane.h"
 

@@ -39,13 +39,13 @@ static void *zeros(size_t n, size_t size)
     return p;
 }
 
-struct conflict_free_run *conflict_free_new(const struct emu_machine *m, u8 *marked, bool by_thread,
+struct conflict_free_run *conflict_free_new(const struct emu_machine *m, u8 *tagged, bool by_thread,
                                             const struct emu_observer *observer,
                                             struct deferred_log *log)
 {
     struct conflict_free_run *run = zeros(1, sizeof *run);
     run->m = m;
-    run->marked = marked;
+    run->tagged = tagged;
     run->by_thread = by_thread;
     run->observer = observer;
     run->log = log;
@@ -58,25 +58,25 @@ static void thread_begins(struct emu_worker *k)
 {
     struct conflict_free_run *const run = k->machine->conflict_free;
     struct conflict_free *const p = k->conflict_free = zeros(1, sizeof *p);
-    const size_t sites = run->m->program->site_count, marked = sites + TAG_KINDS;
+    const size_t sites = run->m->program->site_count, tagged = sites + TAG_KINDS;
     run->threads = realloc(run->threads, (run->thread_count + 1) * sizeof(struct conflict_free *));
     if (!run->threads) abort();
     p->thread = run->thread_count;
     run->threads[run->thread_count++] = p;
     p->run = run;
     p->m = run->m;
-    p->marked = memcpy(zeros(marked, 1), run->marked, marked);
+    p->tagged = memcpy(zeros(tagged, 1), run->tagged, tagged);
     p->by_thread = run->by_thread;
     p->observer = run->observer;
     p->log = run->log;
     if (p->log) deferred_log_thread(p->log);
-    p->once = !p->by_thread && !p->marked[sites + TAG_STORES];
+    p->once = !p->by_thread && !p->tagged[sites + TAG_STORES];
     p->of_site = zeros(sites, sizeof(struct tagged_allocation *));
     p->is_free = zeros(sites, sizeof *p->is_free);
-    if (p->observer) p->told = zeros(sites, sizeof *p->told);
+    if (p->observer) p->footprints = zeros(sites, sizeof *p->footprints);
 }
 
-static size_t shared_marks_size(const struct emu_cta *c)
+static size_t shared_tags_size(const struct emu_cta *c)
 {
     return (c->shared_size + TAG_WORD - 1) / TAG_WORD * sizeof(u32);
 }
@@ -120,8 +120,8 @@ static void save_chunks(struct conflict_free *p, const struct allocation_record 
         for (; from + n < SAVED_CHUNKS && fresh >> 2 * (from + n) & 1; n++)
             fresh &= ~((u64)1 << 2 * (from + n));
         const u64 offset = (element * SAVED_CHUNKS + from) * TAG_CHUNK,
-                  room = b->high - b->low - offset, size = (u64)n * TAG_CHUNK;
-        save(p, b, offset, size < room ? size : room);
+                  left = b->high - b->low - offset, size = (u64)n * TAG_CHUNK;
+        save(p, b, offset, size < left ? size : left);
     }
     if (mine) atomic_fetch_or(saved, mine << 1);
     while (~(atomic_load(saved) >> 1) & chunks) sched_yield();
@@ -171,14 +171,14 @@ static void thread_free(struct conflict_free *p)
     }
     for (struct tagged_shared *q = p->shared, *next; q; q = next) {
         next = q->next;
-        free(q->room);
+        free(q->tags_memory);
         free(q->seen);
         free(q);
     }
-    free(p->marked);
+    free(p->tagged);
     free(p->of_site);
     free(p->is_free);
-    free(p->told);
+    free(p->footprints);
     free(p);
 }
 
@@ -205,14 +205,15 @@ enum conflict_free_result conflict_free_end(struct conflict_free_run *run, bool 
         doubt |= run->threads[t]->failed && run->threads[t]->doubt;
     }
     failed = tags_conflict(run, failed);
-    if (doubt) run->marked[sites + TAG_STORES] = learnt = true;
+    if (doubt) run->tagged[sites + TAG_STORES] = learnt = true;
     const enum conflict_free_result end = !failed  ? CONFLICT_FREE_COMMITTED
                                           : learnt ? CONFLICT_FREE_RETRY
                                                    : CONFLICT_FREE_FAILED;
     for (u32 t = 0; t < run->thread_count; t++) {
         struct conflict_free *const p = run->threads[t];
         if (failed) roll_back(p);
-        for (u32 i = 0; p->told && !failed && i < sites; i++) footprint_report(p, &p->told[i]);
+        for (u32 i = 0; p->footprints && !failed && i < sites; i++)
+            footprint_report(p, &p->footprints[i]);
     }
     run_free(run);
     return end;
@@ -287,27 +288,27 @@ void tagged_load_free(struct conflict_free *p, struct tagged_allocation *b, u32 
     note_use(p, b, USE_LOADED);
     if (b->reduced) tagged_change(p, b);
     if (!b->stored) return;
-    p->marked[site] = 1;
+    p->tagged[site] = 1;
     p->learnt = p->failed = true;
 }
 
 void tagged_make_tags(struct conflict_free *p, struct tagged_allocation *b)
 {
     const size_t chunks = (b->high - b->low) / TAG_CHUNK + 1;
-    b->marks = (u32 *)(void *)cta_arena_take(p->m->cta_arena, chunks * TAG_CHUNK).at;
+    b->tags = (u32 *)(void *)cta_arena_take(p->m->cta_arena, chunks * TAG_CHUNK).at;
     b->of_chunk = zeros(chunks, sizeof *b->of_chunk);
     note_use(p, b, USE_TAGGED);
 }
 
-void tagged_only_reduce(struct conflict_free *p, struct tagged_allocation *b, u32 mark)
+void tagged_only_reduce(struct conflict_free *p, struct tagged_allocation *b, u32 tag)
 {
     if (p->observer || b->of_chunk || b->loaded) return;
     if (!p->log) {
         if (b->high - b->low > SMALL) return;
         undo_log_save(p, b->record, 0, (u32)(b->high - b->low));
     }
-    b->reduced = mark;
-    note_use(p, b, USE_REDUCED | mark << USE_BITS);
+    b->reduced = tag;
+    note_use(p, b, USE_REDUCED | tag << USE_BITS);
 }
 
 void tagged_change(struct conflict_free *p, struct tagged_allocation *b)
@@ -315,7 +316,7 @@ void tagged_change(struct conflict_free *p, struct tagged_allocation *b)
     b->stored = true;
     note_use(p, b, USE_STORED);
     if (!b->loaded && !b->reduced) return;
-    for (u32 i = 0; i < p->m->program->site_count; i++) p->marked[i] |= b->loaded_by[i];
+    for (u32 i = 0; i < p->m->program->site_count; i++) p->tagged[i] |= b->loaded_by[i];
     p->learnt = p->failed = true;
 }
 
@@ -325,7 +326,7 @@ static void allocation_found(const struct emu_group *g, const struct emu_uop *in
     struct conflict_free *p = g->worker->conflict_free;
     const struct mem_desc *v = in->ext;
     p->failed |= v->space == PTX_SPACE_CONST && !b->constant; /* nobody looks at these */
-    if (write || !p->is_free[in->site]) return;               /* it has been marked */
+    if (write || !p->is_free[in->site]) return;               /* it has been tagged */
     struct tagged_allocation *of = allocation_of(p, b);
     if (of) tagged_load_free(p, of, in->site);
     else p->failed = true;
@@ -368,18 +369,18 @@ static void begin_phase(struct tagged_shared *s, const struct emu_cta *c)
             s->alive[g->first + w] = g->state == GROUP_DONE ? 0 : g->alive[w];
     }
     if (++s->phase < TAG_PHASES) return;
-    memset(s->marks, 0, shared_marks_size(c));
+    memset(s->tags, 0, shared_tags_size(c));
     memset(s->seen, 0, c->groups->worker->machine->program->site_count * sizeof *s->seen);
     s->phase = 1;
 }
 
 struct tagged_shared *tagged_shared_of(struct conflict_free *p, struct emu_cta *c)
 {
-    struct tagged_shared *s = c->marks;
+    struct tagged_shared *s = c->tags;
     if (!s) {
-        s = c->marks = zeros(1, sizeof *s);
-        s->room = zeros(1, shared_marks_size(c) + 2 * LANES * sizeof *s->marks);
-        s->marks = s->room + LANES;
+        s = c->tags = zeros(1, sizeof *s);
+        s->tags_memory = zeros(1, shared_tags_size(c) + 2 * LANES * sizeof *s->tags);
+        s->tags = s->tags_memory + LANES;
         s->seen = zeros(p->m->program->site_count, sizeof *s->seen);
         s->cta = UINT32_MAX;
         s->next = p->shared;
@@ -430,7 +431,7 @@ static void fence(const struct emu_group *g, const struct emu_uop *in)
  * may have been there in this phase. */
 static void barrier_complete(const struct emu_cta *c, u32 id)
 {
-    struct tagged_shared *const s = c->marks;
+    struct tagged_shared *const s = c->tags;
     if (!s || s->cta != c->linear) return;
     for (u32 k = 0; k < c->group_count; k++) {
         const struct emu_group *g = &c->groups[c->group_at[k]];
@@ -443,18 +444,18 @@ static void barrier_complete(const struct emu_cta *c, u32 id)
     begin_phase(s, c);
 }
 
-/* A few times only those loads are marked that were without in this phase, then all. */
+/* A few times only those loads are tagged that were without in this phase, then all. */
 void tagged_shared_used(struct conflict_free *p, const struct tagged_shared *s)
 {
     const u32 had = s->had, sites = p->m->program->site_count;
-    u8 *const marked = p->marked + sites;
+    u8 *const tagged = p->tagged + sites;
     if (had & TAG_LOADED && had & (TAG_CHANGED | TAG_ADDED)) {
-        for (u32 i = 0; i < sites; i++) p->marked[i] |= s->seen[i] == s->phase;
-        if (marked[TAG_LOADS] < TAG_ALL) marked[TAG_LOADS]++;
+        for (u32 i = 0; i < sites; i++) p->tagged[i] |= s->seen[i] == s->phase;
+        if (tagged[TAG_LOADS] < TAG_ALL) tagged[TAG_LOADS]++;
         p->learnt = p->failed = true;
     }
     if (had & TAG_ADDED && had & ~(u32)TAG_ADDED) {
-        marked[TAG_REDUCTIONS] = 1;
+        tagged[TAG_REDUCTIONS] = 1;
         p->learnt = p->failed = true;
     }
 }

@@ -35,12 +35,12 @@ enum conflict_free_result {
 };
 enum { TAG_LOADS, TAG_REDUCTIONS, TAG_STORES, TAG_KINDS, TAG_ALL = 3 };
 struct deferred_log;
-/* marked: by site, whether its loads have tags from the beginning; behind the sites, by TAG_KINDS, whether loads of shared
+/* tagged: by site, whether its loads have tags from the beginning; behind the sites, by TAG_KINDS, whether loads of shared
  * memory have, its reductions, and stores one for each warp. The run adds to it. observer: gets the footprint, of a run on one host
  * thread; NULL: none.
  * log: gets the reductions of global memory, and all events that have a place among them; NULL: they are carried out. A
  * conflict ends the run as a fault (EMU_BAD_ORDER). */
-struct conflict_free_run *conflict_free_new(const struct emu_machine *m, uint8_t *marked,
+struct conflict_free_run *conflict_free_new(const struct emu_machine *m, uint8_t *tagged,
                                             bool by_thread, const struct emu_observer *observer,
                                             struct deferred_log *log);
 /* faulted: the run ended with a fault. Frees the run. */

@@ -225,14 +225,14 @@ static u8 *host_bytes(struct emu_machine *m, u64 address, u64 size)
     return last->host + (address - last->low);
 }
 
-static enum emu_verdict tell(const struct deferred_replay *p, const struct emu_sync *s)
+static enum emu_verdict notify(const struct deferred_replay *p, const struct emu_sync *s)
 {
     return p->order->sync ? p->order->sync(p->order->self, s) : EMU_PROCEED;
 }
 static void tell_of(const struct deferred_replay *p, u32 slot, u32 warp, u8 kind, u32 id)
 {
     const struct emu_warp who = who_is(p, &p->parts[(size_t)slot * p->per_cta + warp]);
-    tell(p, &(struct emu_sync){.kind = kind, .who = &who, .id = id});
+    notify(p, &(struct emu_sync){.kind = kind, .who = &who, .id = id});
 }
 
 static void begin_parts(struct deferred_replay *p, u32 slot)
@@ -351,13 +351,13 @@ static void step(struct deferred_replay *p, u32 part)
     if (e->kind == DEFERRED_REDUCE) v = reduce(p, e, &who);
     else {
         const bool bar = e->kind == DEFERRED_BARRIER;
-        v = tell(p, &(struct emu_sync){.who = &who,
-                                       .kind = bar ? EMU_SYNC_BARRIER : EMU_SYNC_FENCE,
-                                       .scope = e->scope,
-                                       .flags = e->flags,
-                                       .sc = !bar && e->dead,
-                                       .id = bar ? e->op : 0,
-                                       .lanes = ~0u});
+        v = notify(p, &(struct emu_sync){.who = &who,
+                                         .kind = bar ? EMU_SYNC_BARRIER : EMU_SYNC_FENCE,
+                                         .scope = e->scope,
+                                         .flags = e->flags,
+                                         .sc = !bar && e->dead,
+                                         .id = bar ? e->op : 0,
+                                         .lanes = ~0u});
     }
     if (v == EMU_SLEEP) {
         w->asleep = true;

@@ -15,7 +15,7 @@ static bool conflicts(u32 a, u32 b)
 static u32 word_tag(const struct tagged_allocation *b, u64 chunk, u32 word)
 {
     const u32 all = b->of_chunk[chunk];
-    if (all >= TAG_BY_WORDS) return b->marks[chunk * TAG_WORDS + word];
+    if (all >= TAG_BY_WORDS) return b->tags[chunk * TAG_WORDS + word];
     if (all >= TAG_ONCE) return all >> (word + 1) & 1 ? TAG_SOMEBODY : 0;
     return all;
 }
@@ -32,7 +32,7 @@ static bool join_chunk(struct tagged_allocation *a, const struct tagged_allocati
         if (conflicts(x, y)) return true;
         joined[w] = x ? x : y;
     }
-    for (u32 w = 0; w < TAG_WORDS; w++) a->marks[chunk * TAG_WORDS + w] = joined[w];
+    for (u32 w = 0; w < TAG_WORDS; w++) a->tags[chunk * TAG_WORDS + w] = joined[w];
     *of = TAG_BY_WORDS;
     return false;
 }
@@ -48,7 +48,7 @@ static bool join(struct tagged_allocation *a, const struct tagged_allocation *b)
         }
         a->of_chunk[c] = b->of_chunk[c];
         for (u32 w = 0; b->of_chunk[c] >= TAG_BY_WORDS && w < TAG_WORDS; w++)
-            a->marks[c * TAG_WORDS + w] = b->marks[c * TAG_WORDS + w];
+            a->tags[c * TAG_WORDS + w] = b->tags[c * TAG_WORDS + w];
     }
     return false;
 }
@@ -62,7 +62,7 @@ static struct tagged_allocation *of_thread(const struct conflict_free *p,
 }
 
 /* Where the threads' uses of an allocation do not go together, what was without tags gets some in the next run. */
-static void mark_sites(struct conflict_free_run *run, const struct allocation_record *r)
+static void tag_sites(struct conflict_free_run *run, const struct allocation_record *r)
 {
     const u32 sites = run->m->program->site_count;
     u32 reduced = 0;
@@ -75,7 +75,7 @@ static void mark_sites(struct conflict_free_run *run, const struct allocation_re
     }
     for (u32 t = 0; t < run->thread_count && differ; t++) {
         const struct tagged_allocation *const b = of_thread(run->threads[t], r);
-        for (u32 i = 0; b && i < sites; i++) run->marked[i] |= b->loaded_by[i];
+        for (u32 i = 0; b && i < sites; i++) run->tagged[i] |= b->loaded_by[i];
     }
 }
 
@@ -93,13 +93,13 @@ static bool words_conflict(struct conflict_free_run *run, const struct allocatio
 
 bool tags_conflict(struct conflict_free_run *run, bool failed)
 {
-    const u32 marked = run->m->program->site_count + TAG_KINDS;
+    const u32 tagged = run->m->program->site_count + TAG_KINDS;
     for (u32 t = 0; t < run->thread_count; t++)
-        for (u32 i = 0; i < marked; i++)
-            if (run->threads[t]->marked[i] > run->marked[i])
-                run->marked[i] = run->threads[t]->marked[i];
+        for (u32 i = 0; i < tagged; i++)
+            if (run->threads[t]->tagged[i] > run->tagged[i])
+                run->tagged[i] = run->threads[t]->tagged[i];
     for (u32 i = 0; i < run->count && run->thread_count > 1; i++) {
-        mark_sites(run, run->list[i]);
+        tag_sites(run, run->list[i]);
         failed = failed || words_conflict(run, run->list[i]);
     }
     return failed;

@@ -24,10 +24,10 @@ struct lanes { /* of a warp */
     const struct emu_cta *cta;
     struct tagged_shared *shared; /* NULL: there is none, or no other warp that has it */
     u32 site, mask, size;
-    u32 step; /* from one lane's mark to the next one's */
+    u32 step; /* from one lane's tag to the next one's */
     enum kind kind;
     u8 flags; /* enum emu_access_flag */
-    /* The mark that lane 0 leaves if it stores or reduces; if it loads, if nobody else was there: in global memory, in
+    /* The tag that lane 0 leaves if it stores or reduces; if it loads, if nobody else was there: in global memory, in
      * shared */
     u32 own, own_shared;
     _Alignas(64) u64 at[LANES];
@@ -47,10 +47,10 @@ static inline __attribute__((always_inline)) void gather(u32 to[LANES], const u3
 
 /* What follows has no choices, of which compilers would make branches in place of vectors. */
 
-/* A mark as it is from `base` on: of this phase. */
-static inline __attribute__((always_inline)) u32 since(u32 mark, u32 base)
+/* A tag as it is from `base` on: of this phase. */
+static inline __attribute__((always_inline)) u32 since(u32 tag, u32 base)
 {
-    return (mark - base) & (0 - (u32)(mark >= base));
+    return (tag - base) & (0 - (u32)(tag >= base));
 }
 
 static inline __attribute__((always_inline)) u32 after(u32 was, u32 me, const enum kind kind)
@@ -67,9 +67,9 @@ static inline __attribute__((always_inline)) u32 is_bad(u32 was, u32 me, const e
     return differ & (kind == LOADS ? 0 - (was & 1) : was ? ~0u : 0);
 }
 
-/* Marks of this phase: those from `base` on, which is 0 if there are no phases; `own`: the first lane's, whose words
+/* Tags of this phase: those from `base` on, which is 0 if there are no phases; `own`: the first lane's, whose words
  * come first, and are 1 << shift as the others' are. Whether somebody else is in the way. */
-static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, const u32 base,
+static inline __attribute__((always_inline)) bool leave(u32 *tag, u32 count, const u32 base,
                                                         const u32 own, const u32 step,
                                                         const u32 shift, const enum kind kind)
 {
@@ -77,26 +77,26 @@ static inline __attribute__((always_inline)) bool leave(u32 *mark, u32 count, co
     if (count == LANES && !shift) { /* the usual case, for vectors */
         LANE_LOOP for (u32 i = 0; i < LANES; i++)
         {
-            const u32 was = since(mark[i], base), me = own + step * i;
+            const u32 was = since(tag[i], base), me = own + step * i;
             bad |= is_bad(was, me, kind);
-            mark[i] = base + after(was, me, kind);
+            tag[i] = base + after(was, me, kind);
         }
     } else LANE_LOOP for (u32 i = 0; i < count; i++)
         {
-            const u32 was = since(mark[i], base), me = own + step * (i >> shift);
+            const u32 was = since(tag[i], base), me = own + step * (i >> shift);
             bad |= is_bad(was, me, kind);
-            mark[i] = base + after(was, me, kind);
+            tag[i] = base + after(was, me, kind);
         }
     return bad;
 }
 
-static inline bool mark(const struct lanes *l, u32 *marks, u32 count, u32 base, u32 own)
+static inline bool tag_range(const struct lanes *l, u32 *tags, u32 count, u32 base, u32 own)
 {
     const u32 shift = l->size > TAG_WORD ? (u32)__builtin_ctz(l->size / TAG_WORD) : 0,
               step = l->step;
-    if (l->kind == LOADS) return leave(marks, count, base, own, step, shift, LOADS);
-    if (l->kind == STORES) return leave(marks, count, base, own, step, shift, STORES);
-    return leave(marks, count, base, own, step, shift, REDUCES);
+    if (l->kind == LOADS) return leave(tags, count, base, own, step, shift, LOADS);
+    if (l->kind == STORES) return leave(tags, count, base, own, step, shift, STORES);
+    return leave(tags, count, base, own, step, shift, REDUCES);
 }
 
 #endif

@@ -59,28 +59,28 @@ static bool store_side_by_side(struct conflict_free *p, struct tagged_allocation
     return true;
 }
 
-/* The words of a chunk get marks of their own: that of threads is the first lane's, who has the first word. What the
+/* The words of a chunk get tags of their own: that of threads is the first lane's, who has the first word. What the
  * chunk holds is kept before it changes. */
 static inline void divide(struct conflict_free *p, struct tagged_allocation *b, u64 chunk,
                           u32 changes)
 {
     const u32 all = b->of_chunk[chunk], step = p->by_thread && all >= TAG_FIRST ? TAG_NEXT : 0;
-    u32 *const marks = b->marks + chunk * TAG_WORDS;
+    u32 *const tags = b->tags + chunk * TAG_WORDS;
     if (all < TAG_ONCE)
-        for (u32 i = 0; i < TAG_WORDS; i++) marks[i] = all + step * i;
+        for (u32 i = 0; i < TAG_WORDS; i++) tags[i] = all + step * i;
     else if (all < TAG_BY_WORDS) {
-        for (u32 i = 0; i < TAG_WORDS; i++) marks[i] = all >> (i + 1) & 1 ? TAG_SOMEBODY : 0;
+        for (u32 i = 0; i < TAG_WORDS; i++) tags[i] = all >> (i + 1) & 1 ? TAG_SOMEBODY : 0;
         p->doubt = true;
     }
     if (changes & ~all) undo_log_save(p, b->record, chunk * TAG_CHUNK, TAG_CHUNK);
     b->of_chunk[chunk] = TAG_BY_WORDS | (all & 1) | changes;
 }
 
-/* Whole chunks. false: of some the words have marks. */
-static inline __attribute__((always_inline)) bool mark_chunks(const struct lanes *l,
-                                                              struct tagged_allocation *b,
-                                                              u64 offset, u32 size, u32 own,
-                                                              const enum kind kind)
+/* Whole chunks. false: of some the words have tags. */
+static inline __attribute__((always_inline)) bool tag_chunks(const struct lanes *l,
+                                                             struct tagged_allocation *b,
+                                                             u64 offset, u32 size, u32 own,
+                                                             const enum kind kind)
 {
     u32 *const of = b->of_chunk + offset / TAG_CHUNK, bad = 0, most = 0, kept = 1;
     const u32 count = size / TAG_CHUNK, step = l->step * TAG_WORDS;
@@ -99,39 +99,39 @@ static inline __attribute__((always_inline)) bool mark_chunks(const struct lanes
     return true;
 }
 
-static bool mark_whole(const struct lanes *l, struct tagged_allocation *b, u64 offset, u32 size,
-                       u32 own)
+static bool tag_whole(const struct lanes *l, struct tagged_allocation *b, u64 offset, u32 size,
+                      u32 own)
 {
     if ((offset | size) % TAG_CHUNK || (l->step && l->size != TAG_WORD)) return false;
-    if (l->kind == LOADS) return mark_chunks(l, b, offset, size, own, LOADS);
-    if (l->kind == STORES) return mark_chunks(l, b, offset, size, own, STORES);
-    return mark_chunks(l, b, offset, size, own, REDUCES);
+    if (l->kind == LOADS) return tag_chunks(l, b, offset, size, own, LOADS);
+    if (l->kind == STORES) return tag_chunks(l, b, offset, size, own, STORES);
+    return tag_chunks(l, b, offset, size, own, REDUCES);
 }
 
 /* Bytes from an offset on, of lanes from that of `own` on. */
-static void mark_bytes(const struct lanes *l, struct tagged_allocation *b, u64 offset, u32 size,
-                       u32 own)
+static void tag_bytes(const struct lanes *l, struct tagged_allocation *b, u64 offset, u32 size,
+                      u32 own)
 {
     const u32 shift = (u32)__builtin_ctz(l->size);
-    if (mark_whole(l, b, offset, size, own)) return;
+    if (tag_whole(l, b, offset, size, own)) return;
     for (u32 n; size; size -= n, offset += n, own += l->step * (n >> shift)) {
         const u32 at = offset % TAG_CHUNK;
         n = size < TAG_CHUNK - at ? size : TAG_CHUNK - at;
-        if (mark_whole(l, b, offset, n, own)) continue;
+        if (tag_whole(l, b, offset, n, own)) continue;
         if (l->kind == STORES && l->p->once && (offset | n) % TAG_WORD == 0 &&
             store_side_by_side(l->p, b, offset, ~0u >> (LANES - n / TAG_WORD)))
             continue;
         const u64 first = offset / TAG_WORD, last = (offset + n - 1) / TAG_WORD;
         divide(l->p, b, offset / TAG_CHUNK, l->kind != LOADS);
-        l->p->failed |= mark(l, b->marks + first, (u32)(last - first + 1), 0, own);
+        l->p->failed |= tag_range(l, b->tags + first, (u32)(last - first + 1), 0, own);
     }
 }
 
-static inline void tell_of(struct conflict_free *p, u32 site, u64 address, u32 size, enum kind kind,
-                           u8 flags)
+static inline void report_bytes_of(struct conflict_free *p, u32 site, u64 address, u32 size,
+                                   enum kind kind, u8 flags)
 {
     static const u8 kinds[] = {[LOADS] = EMU_LOAD, [STORES] = EMU_STORE, [REDUCES] = EMU_RED};
-    struct footprint_run *const t = &p->told[site];
+    struct footprint_run *const t = &p->footprints[site];
     if (address == t->to) t->to += size;
     else if (address < t->from || address + size > t->to) {
         footprint_report(p, t);
@@ -139,23 +139,23 @@ static inline void tell_of(struct conflict_free *p, u32 site, u64 address, u32 s
     }
 }
 
-static void tell(const struct lanes *l, u64 address, u32 size)
+static void report_bytes(const struct lanes *l, u64 address, u32 size)
 {
-    if (l->p->observer) tell_of(l->p, l->site, address, size, l->kind, l->flags);
+    if (l->p->observer) report_bytes_of(l->p, l->site, address, size, l->kind, l->flags);
 }
 
-/* Makes ready for marks. false: what is there may be loaded without any. */
-static inline bool needs_marks(const struct lanes *l, struct tagged_allocation *b)
+/* Makes ready for tags. false: what is there may be loaded without any. */
+static inline bool needs_tags(const struct lanes *l, struct tagged_allocation *b)
 {
     struct conflict_free *const p = l->p;
     if (l->kind == REDUCES && l->own == LOGGED && !b->logged) tagged_log(b);
-    if (l->kind == REDUCES && !b->reduced && !p->marked[l->site]) tagged_only_reduce(p, b, l->own);
+    if (l->kind == REDUCES && !b->reduced && !p->tagged[l->site]) tagged_only_reduce(p, b, l->own);
     if (b->reduced) {
         b->loaded_by[l->site] = true;
         if (l->kind != REDUCES || b->reduced != l->own) tagged_change(p, b);
         return false;
     }
-    if (l->kind == LOADS && !b->stored && !p->marked[l->site]) {
+    if (l->kind == LOADS && !b->stored && !p->tagged[l->site]) {
         if (!b->loaded_by[l->site]) tagged_load_free(p, b, l->site);
         return false;
     }
@@ -164,70 +164,70 @@ static inline bool needs_marks(const struct lanes *l, struct tagged_allocation *
     return true;
 }
 
-/* Bytes side by side, of lanes from the first one on. Whether they could be loaded without a mark. */
+/* Bytes side by side, of lanes from the first one on. Whether they could be loaded without a tag. */
 static bool touch(const struct lanes *l, u64 address, u32 size, u32 first_lane)
 {
     struct conflict_free *const p = l->p;
-    tell(l, address, size);
+    report_bytes(l, address, size);
     struct tagged_allocation *const b = tagged_find(p, l->site, address, size, l->kind != LOADS);
     if (!b) return p->failed = true;
-    if (!needs_marks(l, b)) return !p->observer;
-    mark_bytes(l, b, address - b->low, size, l->own + l->step * first_lane);
+    if (!needs_tags(l, b)) return !p->observer;
+    tag_bytes(l, b, address - b->low, size, l->own + l->step * first_lane);
     return false;
 }
 
-/* Of each lane a word, all of which have marks of their own. A lane that is off does as the first one that is on. alike:
- * all leave the same mark. */
-static inline __attribute__((always_inline)) bool leave_each(const i32 word[LANES], u32 *marks,
+/* Of each lane a word, all of which have tags of their own. A lane that is off does as the first one that is on. alike:
+ * all leave the same tag. */
+static inline __attribute__((always_inline)) bool leave_each(const i32 word[LANES], u32 *tags,
                                                              const u32 base, const u32 own[LANES],
                                                              const enum kind kind, const bool alike)
 {
     const u32 all = own[0];
     u32 bad = 0, differ = 0, lost = 0;
-    _Alignas(64) u32 had[LANES], mark[LANES];
-    gather(had, marks, word);
+    _Alignas(64) u32 had[LANES], tag[LANES];
+    gather(had, tags, word);
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
         const u32 was = since(had[i], base), me = alike ? all : own[i];
         bad |= is_bad(was, me, kind);
-        mark[i] = base + after(was, me, kind);
-        differ |= mark[i] ^ had[i];
+        tag[i] = base + after(was, me, kind);
+        differ |= tag[i] ^ had[i];
     }
     if (!differ) return bad;
-    LANE_LOOP for (int i = 0; i < LANES; i++) marks[word[i]] = mark[i];
+    LANE_LOOP for (int i = 0; i < LANES; i++) tags[word[i]] = tag[i];
     if (alike) return bad;
-    LANE_LOOP for (int i = 0; i < LANES; i++) lost |= marks[word[i]] ^ mark[i];
+    LANE_LOOP for (int i = 0; i < LANES; i++) lost |= tags[word[i]] ^ tag[i];
     for (u32 i = 0; lost && i < LANES; i++) { /* threads at one word */
-        u32 *const to = &marks[word[i]];
+        u32 *const to = &tags[word[i]];
         bad |= is_bad(*to - base, own[i], kind);
         *to = base + after(*to - base, own[i], kind);
     }
     return bad;
 }
 
-/* `first`: the mark of lane 0. */
-static bool mark_each(const struct lanes *l, const i32 word[LANES], u32 *marks, u32 base, u32 first)
+/* `first`: the tag of lane 0. */
+static bool tag_each(const struct lanes *l, const i32 word[LANES], u32 *tags, u32 base, u32 first)
 {
     _Alignas(64) u32 own[LANES];
     const u32 one = first + l->step * (u32)__builtin_ctz(l->mask);
     LANE_LOOP for (u32 i = 0; i < LANES; i++) own[i] = l->mask >> i & 1 ? first + l->step * i : one;
     if (!l->step) {
-        if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, true);
-        if (l->kind == STORES) return leave_each(word, marks, base, own, STORES, true);
-        return leave_each(word, marks, base, own, REDUCES, true);
+        if (l->kind == LOADS) return leave_each(word, tags, base, own, LOADS, true);
+        if (l->kind == STORES) return leave_each(word, tags, base, own, STORES, true);
+        return leave_each(word, tags, base, own, REDUCES, true);
     }
-    if (l->kind == LOADS) return leave_each(word, marks, base, own, LOADS, false);
-    return leave_each(word, marks, base, own, STORES, false);
+    if (l->kind == LOADS) return leave_each(word, tags, base, own, LOADS, false);
+    return leave_each(word, tags, base, own, STORES, false);
 }
 
-/* For mark_each(): of each lane its first word, if all of them lie between these; false: they do not. Those that are
+/* For tag_each(): of each lane its first word, if all of them lie between these; false: they do not. Those that are
  * off have the first one's that is on. */
-static inline __attribute__((always_inline)) bool words_of(const struct lanes *l, u64 low, u64 room,
-                                                           i32 word[LANES])
+static inline __attribute__((always_inline)) bool words_of(const struct lanes *l, u64 low,
+                                                           u64 extent, i32 word[LANES])
 {
-    const u64 any = l->at[__builtin_ctz(l->mask)] - low, last = room - l->size, odd = l->size - 1;
+    const u64 any = l->at[__builtin_ctz(l->mask)] - low, last = extent - l->size, odd = l->size - 1;
     u64 bad = 0;
-    if (room < l->size || room / TAG_WORD > INT32_MAX) return false;
+    if (extent < l->size || extent / TAG_WORD > INT32_MAX) return false;
     LANE_LOOP for (int i = 0; i < LANES; i++)
     {
         const u64 o = l->mask >> i & 1 ? l->at[i] - low : any;
@@ -238,12 +238,12 @@ static inline __attribute__((always_inline)) bool words_of(const struct lanes *l
 }
 
 /* One after the other, as each lane may have several. */
-static bool mark_all_words(const struct lanes *l, const i32 word[LANES], u32 *marks, u32 base,
-                           u32 first)
+static bool tag_all_words(const struct lanes *l, const i32 word[LANES], u32 *tags, u32 base,
+                          u32 first)
 {
-    bool bad = mark_each(l, word, marks, base, first);
+    bool bad = tag_each(l, word, tags, base, first);
     for (u32 k = TAG_WORD; k < l->size; k += TAG_WORD)
-        bad |= mark_each(l, word, marks + k / TAG_WORD, base, first);
+        bad |= tag_each(l, word, tags + k / TAG_WORD, base, first);
     return bad;
 }
 
@@ -284,7 +284,7 @@ static inline bool store_words_once(struct conflict_free *p, struct tagged_alloc
                                     const i32 word[LANES], u32 m)
 {
     _Alignas(64) i32 chunk[LANES + 1];
-    _Alignas(64) u32 had[LANES], mark[LANES];
+    _Alignas(64) u32 had[LANES], tag[LANES];
     u32 odd = ~m, first = 0;
     LANE_LOOP for (u32 i = 0; i < LANES; i++) chunk[i] = (i32)((u32)word[i] / TAG_WORDS);
     chunk[LANES] = INT32_MAX;
@@ -293,19 +293,19 @@ static inline bool store_words_once(struct conflict_free *p, struct tagged_alloc
     {
         const u32 bit = 2u << (u32)word[i] % TAG_WORDS, by_words = had[i] >= TAG_BY_WORDS,
                   one = had[i] < TAG_ONCE, none = had[i] == 0, meets = chunk[i + 1] <= chunk[i];
-        mark[i] = had[i] | bit | TAG_ONCE;
+        tag[i] = had[i] | bit | TAG_ONCE;
         odd |= by_words | (one & ~none) | (had[i] & bit) | meets;
         first |= none;
     }
     if (odd) return store_words_singly(p, b, word, had, m);
     for (u32 i = 0; first && i < LANES; i++)
         if (!had[i]) undo_log_save(p, b->record, (u64)chunk[i] * TAG_CHUNK, TAG_CHUNK);
-    put_words(b->of_chunk, chunk, mark, m);
+    put_words(b->of_chunk, chunk, tag, m);
     return true;
 }
 
 /* The lanes' words if they are all in one allocation. false: they are not. *free: whether they could be loaded without
- * marks. */
+ * tags. */
 static bool touch_words(const struct lanes *l, bool *free)
 {
     struct conflict_free *const p = l->p;
@@ -315,26 +315,26 @@ static bool touch_words(const struct lanes *l, bool *free)
                                                                        l->kind != LOADS);
     _Alignas(64) i32 word[LANES];
     if (!b || !words_of(l, b->low, b->high - b->low, word)) return false;
-    const bool marks = needs_marks(l, b);
+    const bool tags = needs_tags(l, b);
     const u32 *const of = b->of_chunk, may_stay = l->kind == LOADS;
     u32 whole = 0, differ = 0;
-    if (marks)
+    if (tags)
         LANE_LOOP for (int i = 0; i < LANES; i++)
             whole |= (of[(u32)word[i] / TAG_WORDS] | may_stay) ^ (TAG_BY_WORDS | 1);
-    *free &= !marks && !p->observer;
-    if (marks && !whole && l->kind == REDUCES && l->size == TAG_WORD) {
-        LANE_LOOP for (int i = 0; i < LANES; i++) differ |= b->marks[word[i]] ^ l->own;
+    *free &= !tags && !p->observer;
+    if (tags && !whole && l->kind == REDUCES && l->size == TAG_WORD) {
+        LANE_LOOP for (int i = 0; i < LANES; i++) differ |= b->tags[word[i]] ^ l->own;
         if (!differ) return true; /* all of it has been so before */
     }
     for (u32 left = p->observer ? l->mask : 0; left; left &= left - 1)
-        tell(l, l->at[__builtin_ctz(left)], l->size);
-    if (!marks) return true;
+        report_bytes(l, l->at[__builtin_ctz(left)], l->size);
+    if (!tags) return true;
     if (l->kind == STORES && l->size == TAG_WORD && p->once &&
         store_words_once(p, b, word, l->mask))
         return true;
     for (u32 i = 0; whole && i < LANES; i++)
         divide(p, b, (u32)word[i] / TAG_WORDS, l->kind != LOADS);
-    p->failed |= mark_all_words(l, word, b->marks, 0, l->own);
+    p->failed |= tag_all_words(l, word, b->tags, 0, l->own);
     return true;
 }
 
@@ -383,14 +383,14 @@ static inline __attribute__((always_inline)) u32 cut(const struct lanes *l, u32 
     return off ? 0 : 2;
 }
 
-/* Bytes side by side of shared memory. What is outside faults, and needs no marks. */
+/* Bytes side by side of shared memory. What is outside faults, and needs no tags. */
 static void touch_shared(const struct lanes *l, u64 offset, u32 size, u32 first_lane)
 {
-    const u32 room = l->cta->shared_size;
-    if (offset > room || size > room - offset) return;
+    const u32 extent = l->cta->shared_size;
+    if (offset > extent || size > extent - offset) return;
     const u64 first = offset / TAG_WORD, last = (offset + size - 1) / TAG_WORD;
-    l->p->failed |= mark(l, l->shared->marks + first, (u32)(last - first + 1),
-                         l->shared->phase << TAG_BITS, l->own_shared + l->step * first_lane);
+    l->p->failed |= tag_range(l, l->shared->tags + first, (u32)(last - first + 1),
+                              l->shared->phase << TAG_BITS, l->own_shared + l->step * first_lane);
 }
 
 static inline void note_shared(struct conflict_free *p, struct tagged_shared *s,
@@ -402,21 +402,21 @@ static inline void note_shared(struct conflict_free *p, struct tagged_shared *s,
     tagged_shared_used(p, s);
 }
 
-/* What a site does in a phase may need no marks: loads, if nobody changes anything before the next barrier; reductions, if
- * all are of one kind and nobody does anything else. Else the launch begins again, and they are marked. Whether this
- * one is. `mark`: of reductions. */
+/* What a site does in a phase may need no tags: loads, if nobody changes anything before the next barrier; reductions, if
+ * all are of one kind and nobody does anything else. Else the launch begins again, and they are tagged. Whether this
+ * one is. `tag`: of reductions. */
 static inline bool enter_shared(struct conflict_free *p, struct tagged_shared *s,
-                                const struct emu_group *g, u32 site, enum kind kind, u32 mark)
+                                const struct emu_group *g, u32 site, enum kind kind, u32 tag)
 {
-    const u8 *const marked = p->marked + p->m->program->site_count;
-    if (kind == LOADS && !p->marked[site] && marked[TAG_LOADS] < TAG_ALL) {
+    const u8 *const tagged = p->tagged + p->m->program->site_count;
+    if (kind == LOADS && !p->tagged[site] && tagged[TAG_LOADS] < TAG_ALL) {
         s->seen[site] = s->phase;
         note_shared(p, s, g, TAG_LOADED);
         return false;
     }
-    if (kind == REDUCES && !marked[TAG_REDUCTIONS]) {
-        const bool other = s->had & TAG_ADDED && s->kind != mark;
-        s->kind = mark;
+    if (kind == REDUCES && !tagged[TAG_REDUCTIONS]) {
+        const bool other = s->had & TAG_ADDED && s->kind != tag;
+        s->kind = tag;
         note_shared(p, s, g, TAG_ADDED | (other ? TAG_CHANGED : 0));
         return false;
     }
@@ -460,7 +460,7 @@ static void touch_lanes_shared(const struct lanes *l)
     _Alignas(64) i32 word[LANES];
     if (runs == 1 && bytes > TAG_WORD && l->size == TAG_WORD && at % TAG_WORD == 0 &&
         at <= l->cta->shared_size && bytes <= l->cta->shared_size - at) {
-        u32 *const row = l->shared->marks + at / TAG_WORD - first[0];
+        u32 *const row = l->shared->tags + at / TAG_WORD - first[0];
         const u32 m = l->mask, own = l->own_shared;
         _Alignas(64) u32 bad[LANES] = {0};
         if (l->kind == LOADS) leave_row(row, m, base, own, l->step, LOADS, bad);
@@ -472,7 +472,7 @@ static void touch_lanes_shared(const struct lanes *l)
     for (u32 i = 0; i < runs; i++) touch_shared(l, l->at[first[i]], bytes, first[i]);
     if (runs) return;
     if (words_of(l, 0, l->cta->shared_size, word)) {
-        l->p->failed |= mark_all_words(l, word, l->shared->marks, base, l->own_shared);
+        l->p->failed |= tag_all_words(l, word, l->shared->tags, base, l->own_shared);
         return;
     }
     for (u32 left = l->mask; left; left &= left - 1) {
@@ -481,7 +481,7 @@ static void touch_lanes_shared(const struct lanes *l)
     }
 }
 
-/* Whether all could be loaded without marks. */
+/* Whether all could be loaded without tags. */
 static bool touch_lanes(const struct lanes *l, const struct emu_group *g, bool generic)
 {
     u32 first[2], bytes;
@@ -517,7 +517,7 @@ static inline __attribute__((always_inline)) bool follow_words(const u32 *at)
     return !any(off_run_32(at, LANES, *at, TAG_WORD));
 }
 
-/* Whether all could be loaded without marks. */
+/* Whether all could be loaded without tags. */
 static inline bool touch_warp(struct lanes *l, const struct emu_group *g, const struct emu_uop *in,
                               u32 w, u32 space)
 {
@@ -541,7 +541,7 @@ static inline bool several(const struct conflict_free *p)
     return (p->by_thread ? p->m->threads_per_cta : p->m->warps_per_cta) > 1;
 }
 
-/* The even mark of a warp's first lane, by the warp's number in its CTA; and how many come before those of the CTA. */
+/* The even tag of a warp's first lane, by the warp's number in its CTA; and how many come before those of the CTA. */
 static inline u32 per_warp(const struct conflict_free *p)
 {
     return p->by_thread ? LANES * TAG_NEXT : TAG_NEXT;
@@ -555,9 +555,9 @@ static inline u32 before_cta(const struct conflict_free *p, const struct emu_cta
     return per_warp(p) * (c->linear * p->m->warps_per_cta);
 }
 
-/* What the warps of the group do. `mark`: of a reduction. Whether all could be loaded without marks. */
+/* What the warps of the group do. `tag`: of a reduction. Whether all could be loaded without tags. */
 static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, u32 size,
-                      enum kind kind, u32 mark)
+                      enum kind kind, u32 tag)
 {
     struct conflict_free *const p = g->worker->conflict_free;
     struct lanes l;
@@ -569,13 +569,13 @@ static bool touch_all(struct emu_group *g, const struct emu_uop *in, u32 space, 
     l.flags = kind == REDUCES ? 0 : ((const struct mem_desc *)in->ext)->flags;
     l.step = p->by_thread && kind != REDUCES ? TAG_NEXT : 0;
     l.shared = NULL;
-    l.own = l.own_shared = mark;
+    l.own = l.own_shared = tag;
     bool free = true;
     p->failed |= space == PTX_SPACE_SHARED_CLUSTER; /* by windows */
     if (p->m->shared_size && several(p) && space != PTX_SPACE_GLOBAL)
         l.shared = tagged_shared_of(p, g->cta);
     if (space == PTX_SPACE_SHARED &&
-        (!l.shared || !enter_shared(p, l.shared, g, in->site, kind, mark)))
+        (!l.shared || !enter_shared(p, l.shared, g, in->site, kind, tag)))
         return true;
     for (u32 w = 0; w < g->warps; w++) {
         l.mask = g->exec[w];
@@ -593,7 +593,8 @@ static const struct emu_uop *refuse(struct emu_group *g, const struct emu_uop *i
 {
     u32 w = 0;
     while (!g->exec[w]) w++;
-    return emu_raise(g, in, EMU_BAD_ORDER, w, (u32)__builtin_ctz(g->exec[w]), 0, 0, "not apart");
+    return emu_raise(g, in, EMU_BAD_ORDER, w, (u32)__builtin_ctz(g->exec[w]), 0, 0,
+                     "warps conflict");
 }
 
 /* ---- the usual cases: all warps' words side by side, looked at as one ------------------------------------ */
@@ -601,11 +602,11 @@ static const struct emu_uop *refuse(struct emu_group *g, const struct emu_uop *i
 enum { ROW_BYTES = LANES * TAG_WORD };
 
 /* A row that is not of whole chunks, or of which lanes are off. Whether somebody else is in the way. */
-static __attribute__((noinline)) bool mark_row(struct conflict_free *p, struct tagged_allocation *b,
-                                               u64 offset, u32 m, u32 me, enum kind kind)
+static __attribute__((noinline)) bool tag_row(struct conflict_free *p, struct tagged_allocation *b,
+                                              u64 offset, u32 m, u32 me, enum kind kind)
 {
     const u32 step = p->by_thread ? TAG_NEXT : 0;
-    u32 *const row = b->marks + offset / TAG_WORD;
+    u32 *const row = b->tags + offset / TAG_WORD;
     if (kind == STORES && p->once && store_side_by_side(p, b, offset, m)) return false;
     for (u64 c = offset / TAG_CHUNK; c <= (offset + ROW_BYTES - 1) / TAG_CHUNK; c++)
         divide(p, b, c, kind != LOADS);
@@ -616,7 +617,7 @@ static __attribute__((noinline)) bool mark_row(struct conflict_free *p, struct t
 }
 
 enum done {
-    LOOK, /* closer; what has been marked will be as if it were once, or begins again */
+    LOOK, /* closer; what has been tagged will be as if it were once, or begins again */
     MARKED,
     CARRIED_OUT
 };
@@ -679,10 +680,10 @@ static inline struct lanes lanes_of(struct conflict_free *p, u32 mask, enum kind
 
 /* Words anyhow of an allocation that has been changed before, by addresses less the first word's. false: not all are
  * such words. */
-static __attribute__((noinline)) bool mark_words(struct conflict_free *p,
-                                                 struct tagged_allocation *b, const u64 *at,
-                                                 u64 from, u32 m, u32 me, enum kind kind,
-                                                 i32 word[LANES])
+static __attribute__((noinline)) bool tag_words(struct conflict_free *p,
+                                                struct tagged_allocation *b, const u64 *at,
+                                                u64 from, u32 m, u32 me, enum kind kind,
+                                                i32 word[LANES])
 {
     struct lanes l = lanes_of(p, m, kind);
     const u32 *const of = b->of_chunk, may_stay = kind == LOADS;
@@ -693,7 +694,7 @@ static __attribute__((noinline)) bool mark_words(struct conflict_free *p,
     LANE_LOOP for (int i = 0; i < LANES; i++)
         whole |= (of[(u32)word[i] / TAG_WORDS] | may_stay) ^ (TAG_BY_WORDS | 1);
     for (u32 i = 0; whole && i < LANES; i++) divide(p, b, (u32)word[i] / TAG_WORDS, kind != LOADS);
-    p->failed |= mark_each(&l, word, b->marks, 0, me);
+    p->failed |= tag_each(&l, word, b->tags, 0, me);
     return true;
 }
 
@@ -720,12 +721,12 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
         const u64 first = *at, o = first + from;
         if (!m) continue;
         if (!follow_64(at, 2) || o % TAG_WORD || o > size - ROW_BYTES || size < ROW_BYTES) {
-            looks = p->observer || !mark_words(p, b, at, from, m, me, kind, a.word[w]);
+            looks = p->observer || !tag_words(p, b, at, from, m, me, kind, a.word[w]);
             continue;
         }
         looks = p->observer && m != ~0u;
         if (looks) break;
-        if (p->observer) tell_of(p, in->site, b->low + o, ROW_BYTES, kind, v->flags);
+        if (p->observer) report_bytes_of(p, in->site, b->low + o, ROW_BYTES, kind, v->flags);
         a.rows |= 1u << w;
         a.word[w][0] = (i32)(o / TAG_WORD);
         u32 *const of = b->of_chunk + o / TAG_CHUNK;
@@ -740,7 +741,7 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
             bad |= is_bad(of[0], me, kind) | is_bad(of[1], me + half, kind);
             of[0] = after(of[0], me, kind);
             of[1] = after(of[1], me + half, kind);
-        } else bad |= mark_row(p, b, o, m, me, kind);
+        } else bad |= tag_row(p, b, o, m, me, kind);
     }
     if (keep_to > keep) undo_log_save(p, b->record, keep, (u32)(keep_to - keep));
     p->failed |= bad != 0;
@@ -750,23 +751,24 @@ do_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind)
     return CARRIED_OUT;
 }
 
-/* Loads that need no marks, but are told of. false: it has to be looked at more closely. */
-static bool tell_rows(const struct emu_group *g, const struct emu_uop *in)
+/* Loads that need no tags, but are reported. false: it has to be looked at more closely. */
+static bool report_rows(const struct emu_group *g, const struct emu_uop *in)
 {
     struct conflict_free *const p = g->worker->conflict_free;
     const struct tagged_allocation *const b = p->of_site[in->site];
     const struct mem_desc *const v = in->ext;
     if (!p->observer || !g->whole || in->x != 8 || !b || b->stored || !b->loaded_by[in->site] ||
-        p->marked[in->site] || v->space == PTX_SPACE_SHARED)
+        p->tagged[in->site] || v->space == PTX_SPACE_SHARED)
         return false;
     const u64 *at = (const u64 *)(const void *)(g->r64 + in->a);
     const u32 size = (u32)v->width * v->count, shift = (u32)__builtin_ctz(size),
               bytes = (u32)LANES << shift;
-    const u64 room = b->high - b->low;
+    const u64 extent = b->high - b->low;
     for (u32 w = 0; w < g->warps; w++, at += LANES) {
         const u64 first = *at + (u64)in->imm;
-        if (bytes > room || first - b->low > room - bytes || !follow_64(at, shift)) return false;
-        tell_of(p, in->site, first, bytes, LOADS, v->flags);
+        if (bytes > extent || first - b->low > extent - bytes || !follow_64(at, shift))
+            return false;
+        report_bytes_of(p, in->site, first, bytes, LOADS, v->flags);
     }
     return true;
 }
@@ -776,8 +778,8 @@ static inline __attribute__((always_inline)) enum done
 do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind kind, const u32 step)
 {
     struct conflict_free *const p = g->worker->conflict_free;
-    struct tagged_shared *const s = g->cta->marks;
-    const u32 room = g->cta->shared_size, base = s->phase << TAG_BITS, next = per_warp(p);
+    struct tagged_shared *const s = g->cta->tags;
+    const u32 extent = g->cta->shared_size, base = s->phase << TAG_BITS, next = per_warp(p);
     const u32 *at = (const u32 *)(const void *)(g->r32 + in->a);
     u32 me = own_of(p, g->first) + (kind == STORES);
     _Alignas(64) u32 bad[LANES] = {0};
@@ -788,16 +790,17 @@ do_shared_rows(struct emu_group *g, const struct emu_uop *in, const enum kind ki
         if (!m) continue;
         const u32 one = (u32)__builtin_ctz(m), first = start + one * TAG_WORD,
                   bytes = (LANES - (u32)__builtin_clz(m) - one) * TAG_WORD;
-        if (first % TAG_WORD == 0 && bytes <= room && first <= room - bytes && follow_words(at)) {
+        if (first % TAG_WORD == 0 && bytes <= extent && first <= extent - bytes &&
+            follow_words(at)) {
             a.rows |= 1u << w;
             a.word[w][0] = (i32)(first / TAG_WORD) - (i32)one;
-            leave_row(s->marks + a.word[w][0], m, base, me, step, kind, bad);
+            leave_row(s->tags + a.word[w][0], m, base, me, step, kind, bad);
             continue;
         }
         struct lanes l = lanes_of(p, m, kind);
         LANE_LOOP for (u32 i = 0; i < LANES; i++) l.at[i] = at[i] + (u32)in->imm;
-        if (!words_of(&l, 0, room, a.word[w])) return LOOK;
-        p->failed |= mark_each(&l, a.word[w], s->marks, base, me);
+        if (!words_of(&l, 0, extent, a.word[w])) return LOOK;
+        p->failed |= tag_each(&l, a.word[w], s->tags, base, me);
     }
     p->failed |= any_word(bad);
     if (p->failed || g->worker->sites) return MARKED;
@@ -839,7 +842,7 @@ OP(ld_tagged)
     const enum done done = shared ? do_shared(g, in, LOADS) : do_rows(g, in, LOADS);
     if (done == CARRIED_OUT) return in + 1;
     if (shared && done == LOOK) touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0);
-    if (shared || done == MARKED || tell_rows(g, in))
+    if (shared || done == MARKED || report_rows(g, in))
         return p->failed ? refuse(g, in) : v->plain(g, in);
     const struct tagged_allocation *const before = p->of_site[in->site];
     if (touch_all(g, in, v->space, (u32)v->width * v->count, LOADS, 0) &&
@@ -913,8 +916,8 @@ static inline __attribute__((always_inline)) bool lie_in(const struct lanes *l, 
     return !bad;
 }
 
-/* A warp's marks, and whether all of it lies in global memory. */
-static bool mark_logged(struct lanes *l, const struct emu_group *g)
+/* A warp's tags, and whether all of it lies in global memory. */
+static bool tag_logged(struct lanes *l, const struct emu_group *g)
 {
     const struct tagged_allocation *const b = l->p->of_site[l->site];
     if (b && b->reduced == LOGGED && b->loaded_by[l->site] && lie_in(l, b->low, b->high))
@@ -945,7 +948,7 @@ static const struct emu_uop *log_all(struct emu_group *g, const struct emu_uop *
         uop_addresses(g, in, w, v->at.space, l.at);
         struct deferred_event *const e = deferred_log_add(p->log, p->thread, g->cta, g->first + w,
                                                           emu_lanes_of(l.mask), v->width);
-        p->failed |= !e || !mark_logged(&l, g);
+        p->failed |= !e || !tag_logged(&l, g);
         if (p->failed) return refuse(g, in);
         e->kind = DEFERRED_REDUCE;
         e->op = (u8)atomic_op_in(v, true);

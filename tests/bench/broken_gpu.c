@@ -30,7 +30,7 @@ static const struct {
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
-/* Each thread adds to words that lie far apart, `turns` times. */
+/* Each thread adds to words in lines far from each other, `turns` times. */
 static const char stress[] =
     ".version 6.0\n.target sm_30\n.address_size 64\n"
     ".visible .entry stress(.param .u64 words, .param .u32 mask, .param .u32 turns)\n{\n"

@@ -3,7 +3,7 @@
  *     calls
  *
  * Through the runtime and the driver as a program that is linked with both has them. Of each the median of
- * eleven rounds is told. */
+ * eleven rounds is printed. */
 #define _GNU_SOURCE
 #include "base/buf.h"
 #include "cuda/cuda_api.h"
@@ -76,7 +76,7 @@ static void measure(const char *name, void (*call)(void), int calls)
     printf("%-28s %10.3f us\n", name, took[ROUNDS / 2] * 1e6);
 }
 
-/* Kernels as a compiler writes them, as many as the module has room for; the first does nothing. */
+/* Kernels as a compiler writes them, as many as fit into the module; the first does nothing. */
 static struct buf large_module(void)
 {
     struct buf b = {0};

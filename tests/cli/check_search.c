@@ -20,7 +20,7 @@ static const char kernels[] = ".version 8.0\n.target sm_70\n.address_size 64\n"
         KERNEL("plain",
                "ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1;\n")
             KERNEL("exact", "red.global.add.u32 [%d1], 1;\n") KERNEL(
-                "apart",
+                "separate",
                 "mul.wide.u32 %d2, %r7, 32; add.u64 %d2, %d1, %d2; st.global.u32 [%d2], %r7;\n"
                 "ld.global.u32 %r1, [%d2]; add.u32 %r1, %r1, 1; st.global.u32 [%d2], %r1;\n")
     /* CTA 1 copies the data if it sees the flag, else it writes 5. */
@@ -79,10 +79,10 @@ Test(check_search, finds_all_results_of_small_kernels)
         const char *kernel;
         unsigned ctas, threads, results, executions; /* executions 0: not reckoned */
     } rows[] = {
-        {"lossy", 1, 1, 1, 1},   {"lossy", 2, 1, 2, 0},
-        {"lossy", 3, 1, 3, 0},   {"plain", 2, 1, 2, 0},
-        {"exact", 2, 1, 1, 2},   {"exact", 4, 1, 1, 24},
-        {"apart", 8, 1, 1, 1},   {"passed", 2, 1, 2, 0},
+        {"lossy", 1, 1, 1, 1},    {"lossy", 2, 1, 2, 0},
+        {"lossy", 3, 1, 3, 0},    {"plain", 2, 1, 2, 0},
+        {"exact", 2, 1, 1, 2},    {"exact", 4, 1, 1, 24},
+        {"separate", 8, 1, 1, 1}, {"passed", 2, 1, 2, 0},
         {"crossed", 2, 1, 4, 0}, /* 2+2W: both may be 1 */
         {"dropped", 2, 1, 3, 0}, /* also the flag without the data */
         {"lossy", 1, 64, 2, 0},  /* two warps */

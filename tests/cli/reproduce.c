@@ -308,7 +308,7 @@ Test(reproduce, outputs_do_not_depend_on_jobs_or_kills, .timeout = 600)
     buf_free(&out);
 }
 
-/* A time lapse has a vertical line for each quantum of its orders, whose number is counted apart from it. */
+/* A time lapse has a vertical line for each quantum of its orders, whose number is counted independently. */
 Test(reproduce, a_time_lapse_has_a_line_for_each_quantum, .timeout = 120)
 {
     command_write("list.yaml",

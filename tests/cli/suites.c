@@ -258,7 +258,7 @@ Test(suites, inputs_depend_on_the_seed)
 }
 
 /* The harness notices: a launch that is cut short fails the workload, and all of its memory goes back. */
-Test(suites, a_failed_launch_is_told)
+Test(suites, a_failed_launch_is_reported)
 {
     struct totals t;
     cuda_device_configure(&(struct emu_config){.threads = 1, .max_instructions = 100});

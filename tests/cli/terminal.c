@@ -130,7 +130,7 @@ Test(terminal, estimate_has_a_line_over_time)
     free(piped);
 }
 
-Test(terminal, what_remains_is_told)
+Test(terminal, what_remains_is_printed)
 {
     struct buf b = {0};
     steps_text(&b, "runs", 0, 10, 3);
@@ -147,7 +147,7 @@ Test(terminal, what_remains_is_told)
 /* After 4 seconds at 3.5 of 10 MB: whole megabytes, and as much time for each of the others. */
 Test(terminal, reading_of_a_file_tells_what_remains)
 {
-    char told[200] = "";
+    char printed[200] = "";
     struct trace_file in = {.file = tmpfile()};
     struct file_steps s;
     FILE *to = tmpfile();
@@ -163,7 +163,7 @@ Test(terminal, reading_of_a_file_tells_what_remains)
     (void)fflush(stderr);
     cr_assert(dup2(before, STDERR_FILENO) >= 0);
     rewind(to);
-    cr_assert(fread(told, 1, sizeof told - 1, to) > 0);
-    cr_expect(eq(str, told, (char *)"\r3 of 10 MB read, 4 s, about 9 s left\033[K\r\033[K"));
+    cr_assert(fread(printed, 1, sizeof printed - 1, to) > 0);
+    cr_expect(eq(str, printed, (char *)"\r3 of 10 MB read, 4 s, about 9 s left\033[K\r\033[K"));
     (void)fclose(in.file), (void)fclose(to), (void)close(before);
 }

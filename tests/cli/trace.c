@@ -309,7 +309,7 @@ Test(trace_command, the_index_says_whether_a_file_is_complete)
 }
 
 /* What is not there is no success. */
-Test(trace_command, empty_files_and_absent_launches_are_told)
+Test(trace_command, empty_files_and_absent_launches_are_reported)
 {
     free(command_output(": >%s/empty.hdt", &(int){0}));
     char *said = command_heddle("trace check %s/empty.hdt", 1);

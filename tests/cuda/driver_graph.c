@@ -793,13 +793,13 @@ Test(driver_graph, work_is_done_though_nobody_asks, .init = start_random, .fini 
 
 /* ---- missing dependencies ---------------------------------------------------------------------------- */
 
-static char told[8192];
+static char report[8192];
 static unsigned race_reports;
 static void tell(void *self, const char *text)
 {
     (void)self;
     if (strstr(text, "race of ")) race_reports++;
-    strncat(told, text, sizeof told - strlen(told) - 1);
+    strncat(report, text, sizeof report - strlen(report) - 1);
 }
 
 static void start_checked(void)
@@ -816,7 +816,7 @@ static void start_checked(void)
     cuda_device_watch(&(struct cuda_watch){.say = tell});
 }
 
-/* How many are told of since the last call. */
+/* How many are reported since the last call. */
 static unsigned races(void)
 {
     const unsigned n = race_reports;
@@ -839,7 +839,8 @@ Test(driver_graph, operations_that_nothing_orders_race, .init = start_checked, .
     launch_mad(s, 10, 1);
     launch_mad(t, 10, 1);
     cr_expect_eq(races(), 1);
-    cr_expect(strstr(told, "kernel 'mad' in stream ") && strstr(told, "cuMemAlloc #1"), "%s", told);
+    cr_expect(strstr(report, "kernel 'mad' in stream ") && strstr(report, "cuMemAlloc #1"), "%s",
+              report);
     launch_mad(s, 10, 1);
     launch_mad(t, 10, 1);
     cr_expect_eq(races(), 0, "once is enough");
@@ -854,7 +855,7 @@ Test(driver_graph, operations_that_nothing_orders_race, .init = start_checked, .
     OK(cuStreamWaitEvent(t, e, 0));
     OK(cuMemcpyDtoHAsync(pinned, cell, 4, t));
     cr_expect_eq(races(), 1);
-    cr_expect(strstr(told, "copy of 4 bytes in stream "), "%s", told);
+    cr_expect(strstr(report, "copy of 4 bytes in stream "), "%s", report);
 
     launch_mad(s, 10, 1); /* the host */
     OK(cuStreamSynchronize(s));
@@ -871,7 +872,7 @@ Test(driver_graph, operations_that_nothing_orders_race, .init = start_checked, .
     OK(cuMemsetD32Async(cell, 1, 1, NULL));
     launch_mad(t, 10, 1);
     cr_expect_eq(races(), 1);
-    cr_expect(strstr(told, "fill of 4 bytes in the default stream writes it"), "%s", told);
+    cr_expect(strstr(report, "fill of 4 bytes in the default stream writes it"), "%s", report);
 
     OK(cuMemsetD8Async(cell + 8, 1, 3, s)); /* side by side */
     OK(cuMemsetD8Async(cell + 11, 1, 1, t));
@@ -898,11 +899,11 @@ Test(driver_graph, nodes_that_no_edges_order_race, .init = start_checked, .fini 
     OK(cuGraphAddMemsetNode(&end, g, &a, 1, &fill, context)); /* beside b */
     run(g);
     cr_expect_eq(races(), 1);
-    cr_expect(strstr(told, "race of graph nodes: ") &&
-                  strstr(told, "fill of 4 bytes in node 2 of a graph") &&
-                  strstr(told, "kernel 'mad' in node 1 of a graph in the default stream") &&
-                  strstr(told, "edges from the one to the other would"),
-              "%s", told);
+    cr_expect(strstr(report, "race of graph nodes: ") &&
+                  strstr(report, "fill of 4 bytes in node 2 of a graph") &&
+                  strstr(report, "kernel 'mad' in node 1 of a graph in the default stream") &&
+                  strstr(report, "edges from the one to the other would"),
+              "%s", report);
     OK(cuGraphAddDependencies(g, &b, &end, NULL, 1));
     run(g);
     cr_expect_eq(races(), 0);
@@ -915,7 +916,7 @@ Test(driver_graph, nodes_that_no_edges_order_race, .init = start_checked, .fini 
     OK(cuGraphRemoveDependencies(g, &end, &child, NULL, 1));
     run(g);
     cr_expect_gt(races(), 0);
-    cr_expect(strstr(told, "node 3.0 of a graph"), "%s", told);
+    cr_expect(strstr(report, "node 3.0 of a graph"), "%s", report);
     OK(cuGraphAddDependencies(g, &end, &child, NULL, 1));
     add_mad(inner, NULL, 1, 1);
     OK(cuGraphDestroyNode(child));

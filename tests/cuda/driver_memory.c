@@ -358,7 +358,7 @@ Test(driver, maps_memory_to_addresses, .init = driver_load_kernels, .fini = driv
     IS(cuMemAddressReserve(&hint, UNIT + 1, 0, 0, 0), CUDA_ERROR_INVALID_VALUE);
     IS(cuMemAddressReserve(&hint, (size_t)1 << 40, 0, 0, 0), CUDA_ERROR_OUT_OF_MEMORY);
     IS(cuMemCreate(&a, UNIT + 1, &prop, 0), CUDA_ERROR_INVALID_VALUE);
-    /* a kernel that goes astray in it is told so */
+    /* a wild access by a kernel to it is reported */
     CUdeviceptr astray = at + 3 * UNIT;
     IS(driver_launch1(driver_kernel("astray"), 1, 1, (void *[]){&astray}),
        CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -551,5 +551,5 @@ Test(driver, pointer_attributes, .init = driver_load_kernels, .fini = driver_res
     cr_expect(start_of == p && size == 64 && managed == 0);
     OK(cuPointerGetAttributes(1, (CUpointer_attribute[]){CU_POINTER_ATTRIBUTE_MEMORY_TYPE},
                               (void *[]){&type}, (CUdeviceptr)(uintptr_t)&type));
-    cr_expect(type == 0, "unknown memory is told by zeros");
+    cr_expect(type == 0, "unknown memory gives zeros");
 }

@@ -253,11 +253,11 @@ Test(driver_names, counts_memory_of_graphs, .init = start, .fini = stop)
 
 /* Calls have names where they are a shared library's. */
 #define LINE "a call: CUDA_ERROR_INVALID_VALUE\n"
-static char told[1000];
+static char logged[1000];
 static void note(void *data, CUlogLevel level, char *message, size_t length)
 {
-    cr_expect(data == told && level == CU_LOG_LEVEL_ERROR && length == strlen(message));
-    strncat(told, message, sizeof told - strlen(told) - 1);
+    cr_expect(data == logged && level == CU_LOG_LEVEL_ERROR && length == strlen(message));
+    strncat(logged, message, sizeof logged - strlen(logged) - 1);
 }
 
 Test(driver_names, logs_what_failed, .init = start, .fini = stop)
@@ -267,19 +267,19 @@ Test(driver_names, logs_what_failed, .init = start, .fini = stop)
     CUfunction astray;
     char text[2000], path[] = "/tmp/heddle-log-XXXXXX";
     size_t size = sizeof text;
-    OK(cuLogsRegisterCallback(note, told, &h));
+    OK(cuLogsRegisterCallback(note, logged, &h));
     OK(cuLogsCurrent(&from, 0));
     OK(cuLogsDumpToMemory(&from, text, &size, 0));
     cr_expect(size == 0 && !*text);
     IS(cuMemAlloc_v2(NULL, 4), CUDA_ERROR_INVALID_VALUE);
     IS(cuMemFree_v2(12345), CUDA_ERROR_INVALID_VALUE);
-    cr_expect(strcmp(told, LINE LINE) == 0, "%s", told);
+    cr_expect(strcmp(logged, LINE LINE) == 0, "%s", logged);
     OK(cuLogsUnregisterCallback(h));
     CUlogIterator again = from;
     size = sizeof text;
     OK(cuLogsDumpToMemory(&from, text, &size, 0));
-    cr_expect(strcmp(text, told) == 0 && size == strlen(told));
-    size = 64; /* room for the last one, and for a word on the other */
+    cr_expect(strcmp(text, logged) == 0 && size == strlen(logged));
+    size = 64; /* fits the last one, and a line on the other */
     OK(cuLogsDumpToMemory(&again, text, &size, 0));
     cr_expect_str_eq(text, "[older messages are lost]\n" LINE);
     again = from - 1;
@@ -302,7 +302,7 @@ Test(driver_names, logs_what_failed, .init = start, .fini = stop)
     FILE *f = fopen(path, "r");
     cr_assert(f && fgets(text, sizeof text, f));
     cr_expect(strstr(text, "kernel 'astray': out of bounds: write of 4 bytes at 0x8"), "%s", text);
-    cr_expect(!fgets(text, sizeof text, f), "a fault is told once: %s", text);
+    cr_expect(!fgets(text, sizeof text, f), "a fault is logged once: %s", text);
     (void)fclose(f);
     remove(path);
 }

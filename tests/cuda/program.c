@@ -158,7 +158,7 @@ Test(program, runs_with_its_arguments_and_exit_status, .init = program_start_run
     cr_expect_str_eq(said.data, "cudaSuccess 4950\n");
 }
 
-/* nvcc names libcudart_static.a unless it is told otherwise; with -L it is Heddle's. */
+/* nvcc names libcudart_static.a unless an option says otherwise; with -L it is Heddle's. */
 Test(program, linked_with_the_static_runtime_runs, .init = program_start_runs, .fini = program_stop)
 {
     build_registered_on("static-13/libcudart_static.a");
@@ -243,7 +243,7 @@ Test(program, that_faults_exits_with_3, .init = program_start_runs, .fini = prog
     cr_expect(strstr(said.data, "1 faults, 0 findings\n"), "%s", said.data);
 }
 
-Test(program, that_calls_wrongly_is_told_where, .init = program_start_runs, .fini = program_stop)
+Test(program, that_calls_wrongly_gets_the_place, .init = program_start_runs, .fini = program_stop)
 {
     static const char *const calls[] = {
         "cudaMemcpy failed: cudaErrorInvalidValue",
@@ -342,7 +342,7 @@ Test(program, what_is_not_there_is_not_watched, .init = program_start_runs, .fin
 }
 
 /* Whoever misuses memory is named, and who allocated and freed it, under an order that puts operations off, too. */
-Test(program, that_misuses_memory_is_told_where, .init = program_start_runs, .fini = program_stop)
+Test(program, that_misuses_memory_gets_the_place, .init = program_start_runs, .fini = program_stop)
 {
     static const char *const orders[] = {"native", "random"};
     static const char *const parts[] = {"out of bounds: write of 401 bytes at ",
@@ -384,7 +384,7 @@ Test(program, counts_go_to_a_file, .init = program_start_runs, .fini = program_s
 }
 
 /* One document, in which what the program prints is, too. */
-Test(program, is_told_of_as_json, .init = program_start_runs, .fini = program_stop)
+Test(program, is_reported_as_json, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     cr_expect_eq(sh("'%s' run --format json ./app 7", heddle), 7);
@@ -477,7 +477,7 @@ Test(program, that_spoils_its_environment_has_not_passed, .init = program_start_
     expect_output("the device could not be created");
 }
 
-/* What `sum` comes to depends on the order; with another program it is told what differs. */
+/* What `sum` comes to depends on the order; with another program what differs is reported. */
 Test(program, is_recorded_and_replayed, .init = program_start_runs, .fini = program_stop)
 {
     char first[400];
@@ -548,7 +548,7 @@ Test(program, is_checked, .init = program_start_runs, .fini = program_stop)
     expect_check("./program", 2, "cannot read");
 }
 
-/* Neither of the two processes is left; a hang of the host is told from one of a kernel. */
+/* Neither of the two processes is left; a hang of the host is distinguished from one of a kernel. */
 Test(program, that_hangs_is_ended, .init = program_start_runs, .fini = program_stop)
 {
     int first, second;
@@ -601,7 +601,7 @@ Test(program, allocates_beside_launches, .init = program_start_runs, .fini = pro
     expect_check("--runs 8 --order random ./app 0 allocates", 0, "deterministic (");
 }
 
-Test(program, that_varies_by_itself_is_told_apart, .init = program_start_runs, .fini = program_stop)
+Test(program, that_varies_by_itself_is_recognised, .init = program_start_runs, .fini = program_stop)
 {
     build_registered();
     expect_check("--runs 3 ./app 0 process", 6, "./app: varies by itself\n");
@@ -841,7 +841,7 @@ Test(program, is_checked_with_its_streams, .init = program_start_runs, .fini = p
     cr_expect(strstr(said.data, "race of streams"), "%s", said.data);
 }
 
-/* Of the program's kernels, each with a line when it is over, those whose name says so race, and no other: `told` with the
+/* Of the program's kernels, each with a line when it is over, those whose name says so race, and no other: `line` with the
  * name in it is what is said then. */
 static void expect_races_by_name(const char *source, const char *format, unsigned least_racy,
                                  unsigned least_others)
@@ -853,13 +853,13 @@ static void expect_races_by_name(const char *source, const char *format, unsigne
     cr_expect_eq(sh("'%s' run --check race ./app", heddle), 3, "%s", said.data);
     unsigned racy = 0, count = 0;
     for (const char *at = said.data, *end; (end = strstr(at, ": cudaSuccess\n")); at = end + 1) {
-        char kernel[64], told[128];
+        char kernel[64], line[128];
         const char *name = end;
         while (name > said.data && name[-1] != '\n') name--;
         snprintf(kernel, sizeof kernel, "%.*s", (int)(end - name), name);
-        snprintf(told, sizeof told, format, kernel);
+        snprintf(line, sizeof line, format, kernel);
         const bool races = strlen(kernel) > 5 && !strcmp(kernel + strlen(kernel) - 5, "_racy");
-        cr_expect_eq(strstr(said.data, told) != NULL, races, "%s", kernel);
+        cr_expect_eq(strstr(said.data, line) != NULL, races, "%s", kernel);
         racy += races;
         count++;
     }
@@ -874,7 +874,7 @@ Test(program, has_the_races_that_its_kernels_names_say, .init = program_start_ru
 }
 
 /* Textures and surfaces. */
-Test(program, fetches_what_it_has_written_and_is_told_so, .init = program_start_runs,
+Test(program, fetches_what_it_has_written_and_gets_a_warning, .init = program_start_runs,
      .fini = program_stop)
 {
     expect_races_by_name("fetches.cu", "kernel '%s': race: ", 13, 13);

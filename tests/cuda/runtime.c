@@ -141,19 +141,21 @@ static bool is_documented(cudaError_t e)
 /* One bit after the other: the program goes on, and its launch says what CUDA would. */
 Test(runtime, survives_damaged_images, .init = start, .fini = stop, .timeout = 120)
 {
-    enum { ROOM = 1 << 17 };      /* a header may say that it has 65,535 bytes */
-    static char stub, room[ROOM]; /* behind a container there is something else of the program's */
+    enum { CONTAINER_BYTES = 1 << 17 }; /* a header may say that it has 65,535 bytes */
+    static char stub,
+        container
+            [CONTAINER_BYTES]; /* behind a container there is something else of the program's */
     static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                                ".visible .entry fill()\n{\n ret;\n}\n";
     struct buf whole = {0};
     unsigned refused = 0;
     fatbin_add(&whole, FATBIN_PTX, 75, text, sizeof text, LZ4);
-    cr_assert(whole.size < ROOM);
+    cr_assert(whole.size < CONTAINER_BYTES);
     for (size_t at = 0; at < whole.size; at++)
         for (unsigned bit = 0; bit < 8; bit += 1 + at % 3) {
-            memcpy(room, whole.data, whole.size);
-            room[at] = (char)(room[at] ^ 1 << bit);
-            struct fatbin_wrapper damaged = {FATBIN_WRAPPER_MAGIC, 1, room, NULL};
+            memcpy(container, whole.data, whole.size);
+            container[at] = (char)(container[at] ^ 1 << bit);
+            struct fatbin_wrapper damaged = {FATBIN_WRAPPER_MAGIC, 1, container, NULL};
             void **own = __cudaRegisterFatBinary(&damaged);
             __cudaRegisterFunction(own, &stub, &stub, "fill", -1, NULL, NULL, NULL, NULL, NULL);
             __cudaRegisterFatBinaryEnd(own);

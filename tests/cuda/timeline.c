@@ -161,7 +161,7 @@ static void expect_operation(size_t i, enum operation_kind kind, double submitte
 }
 
 /* Two streams copy down, where there is one engine; the first copies up beside the second; the host waits for the second. */
-Test(timeline, each_operation_is_told_with_its_times, .init = set_up, .fini = tear_down)
+Test(timeline, each_operation_is_listed_with_its_times, .init = set_up, .fini = tear_down)
 {
     const double down = of_copy(BYTES), up = of_copy(BYTES / 2);
     driver.reports.timeline.log = log_operation;

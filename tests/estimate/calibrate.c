@@ -546,7 +546,7 @@ Test(calibrate, logs_of_gpgpusim_are_read_launch_by_launch)
     cr_expect(a->cycles == 1010 && a->instructions == 2816 && a->load_requests == 256);
     cr_expect(a->load_sectors == 1024 && a->dram_sectors == 100 && a->warps == 8);
     cr_expect(a->share == 0.2 && a->placed && a->registers == 12, "16 CTAs on 80 SMs");
-    /* what the log sums over launches, told apart */
+    /* what the log sums over launches, by launch */
     cr_expect(b->cycles == 910 && b->instructions == 4000 && b->load_requests == 32);
     cr_expect(b->load_sectors == 100 && b->dram_sectors == 30);
     cr_expect(strcmp(first->run, "rows") == 0 && first->launch == 0 && second->launch == 1);

@@ -17,7 +17,7 @@ static const char *const cost_names[PTX_COST_COUNT] = {
 #include "ptx/costs.def"
 };
 
-/* The classes that rows of a unit may have. The list is written here again, apart from the table: a row
+/* The classes that rows of a unit may have. The list is written here again, independently of the table: a row
  * whose class does not fit its unit is a slip of the pen. */
 static const char *const classes_of_unit[PTX_UNIT_COUNT] = {
     [PTX_UNIT_IALU] = " ALU IADD IMAX ",

@@ -235,11 +235,11 @@ Test(emu_counts, passes_of_regular_accesses_by_both_ways)
 
 Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
 {
-    struct cta_arena *rooms = cta_arena_new();
+    struct cta_arena *arenas = cta_arena_new();
     struct trace_arena arena;
     struct trace_warp warp = {.on = true};
     struct trace_cta cta = {.arena = &arena, .warps = &warp, .warp_count = 1};
-    trace_arena_begin(&arena, rooms);
+    trace_arena_begin(&arena, arenas);
     recording = &cta;
     for (size_t i = 0; i < ISAS; i++)
         for (int n = 0; counting(i) && n < 20000; n++) {
@@ -256,7 +256,7 @@ Test(emu_counts, a_trace_says_how_many_lanes_want_one_element)
                       "way %zu, access %d of %u bytes: not %u rounds", i, n, a.size, most);
         }
     recording = NULL;
-    cta_arena_free(rooms);
+    cta_arena_free(arenas);
 }
 
 Test(emu_counts, generic_accesses_by_the_space_they_reach)
@@ -275,7 +275,7 @@ Test(emu_counts, generic_accesses_by_the_space_they_reach)
 
 /* ---- caches ----------------------------------------------------------------------------------------- */
 
-enum { WAYS = 16, SETS = 4, MOST_TOLD = 400000 };
+enum { WAYS = 16, SETS = 4, MOST_LINES = 400000 };
 struct naive_cache { /* lines by age, the youngest first */
     struct {
         uint32_t line;
@@ -332,14 +332,14 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
                             .site = site,
                             .site_count = 3};
     struct naive_cache naive1[2] = {{.ways = WAYS}, {.ways = WAYS}}, naive2 = {.ways = ways};
-    struct cta_arena *rooms = cta_arena_new();
+    struct cta_arena *arenas = cta_arena_new();
     struct trace_arena arena;
-    trace_arena_begin(&arena, rooms);
+    trace_arena_begin(&arena, arenas);
     struct trace_cta traces[2] = {{.arena = &arena}, {.arena = &arena}};
     struct cache_port ports[2] = {{.caches = &caches, .trace = &traces[0]},
                                   {.caches = &caches, .sm = 1, .trace = &traces[1]}};
-    struct trace_line *told[2] = {calloc(MOST_TOLD, sizeof **told),
-                                  calloc(MOST_TOLD, sizeof **told)};
+    struct trace_line *listed[2] = {calloc(MOST_LINES, sizeof **listed),
+                                    calloc(MOST_LINES, sizeof **listed)};
     unsigned p = 0, how = 0, traced = 0, count[2] = {0};
     for (int n = 0; n < 200000; n++) {
         if (random32() % 100 == 0) { /* the other one's turn; now and then what it does must wait */
@@ -354,10 +354,10 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
             *cache_reserve(&ports[p]) = CACHE_REQUEST(1, 0, n, sectors) | CACHE_REQUEST_TRACED |
                                         CACHE_REQUEST_UNCACHED;
             cache_queued(&ports[p], 1);
-            told[p][count[p]++] = (struct trace_line){.line = (uint32_t)n,
-                                                      .sectors = (uint8_t)sectors,
-                                                      .how = TRACE_UNCACHED,
-                                                      .from_l2 = (uint8_t)ones(sectors)};
+            listed[p][count[p]++] = (struct trace_line){.line = (uint32_t)n,
+                                                        .sectors = (uint8_t)sectors,
+                                                        .how = TRACE_UNCACHED,
+                                                        .from_l2 = (uint8_t)ones(sectors)};
         }
         uint32_t first = random32() % (n / 20000 * 60 + 40),
                  last = first + (random32() % 4 ? 0 : random32() % 9);
@@ -371,7 +371,7 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
             for (uint32_t x = first; x <= last; x++)
                 if (x / 4 == line) sectors |= 1u << x % 4;
             struct cache_events *e = &expected[p], was = *e;
-            struct trace_line *t = &told[p][count[p]];
+            struct trace_line *t = &listed[p][count[p]];
             if (traced) count[p]++;
             *t = (struct trace_line){
                 .line = line, .sectors = (uint8_t)sectors, .how = (uint8_t)how};
@@ -394,7 +394,7 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
             t->from_l2 = how == COUNT_STORE ? 0 : (uint8_t)ones(sectors);
             t->from_dram = (uint8_t)(e->dram_reads - was.dram_reads);
         }
-        cr_assert(count[p] < MOST_TOLD - 4);
+        cr_assert(count[p] < MOST_LINES - 4);
     }
     cache_resolve(&ports[p]);
     for (p = 0; p < 2; p++) {
@@ -403,15 +403,15 @@ static void compare_with_a_list_by_age(cache_carry_out *way, unsigned ways)
                   (unsigned long long)sm[p].l1_hits, (unsigned long long)sm[p].l1,
                   (unsigned long long)expected[p].l1_hits, (unsigned long long)expected[p].l1);
         cr_expect(traces[p].resolved == count[p] && count[p] > 10000 &&
-                      memcmp(traces[p].lines, told[p], count[p] * sizeof **told) == 0,
+                      memcmp(traces[p].lines, listed[p], count[p] * sizeof **listed) == 0,
                   "SM %u: what %u notes came to", p, count[p]);
         free(ports[p].requests);
-        free(told[p]);
+        free(listed[p]);
         cache_free(l1[p]);
     }
     cr_expect(site[1].l1 + site[2].l1 == sm[0].l1 + sm[1].l1 && site[0].l1 == 0);
     cache_free(caches.l2);
-    cta_arena_free(rooms);
+    cta_arena_free(arenas);
 }
 
 Test(emu_counts, caches_do_what_a_list_by_age_does)
@@ -681,7 +681,7 @@ Test(emu_counts, shared_memory_atomics_barriers_and_calls)
             ".shared .align 4 .b8 s[8192];\n"
             ".reg .u64 %d<4>; .reg .u32 %r<8>;\n"
             "ld.param.u64 %d1, [out]; mov.u32 %r1, %tid.x; mov.u32 %r2, s;\n"
-            "mad.lo.u32 %r3, %r1, 8, %r2; st.shared.u32 [%r3], %r1;\n"   /* two words apart */
+            "mad.lo.u32 %r3, %r1, 8, %r2; st.shared.u32 [%r3], %r1;\n"   /* every second word */
             "mad.lo.u32 %r4, %r1, 128, %r2; ld.shared.u32 %r5, [%r4];\n" /* one bank for all */
             "bar.sync 0;\n"
             "and.b32 %r6, %r1, 3; mad.lo.u32 %r6, %r6, 4, %r2;\n"

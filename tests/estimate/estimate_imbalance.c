@@ -171,7 +171,7 @@ Test(imbalance, a_hot_word_is_as_slow_in_a_large_grid)
     }
 }
 
-/* Each warp adds 4 times to its word of q words, 256 bytes apart. Several words share a slice of L2, which carries out one
+/* Each warp adds 4 times to its word of q words, one every 256 bytes. Several words share a slice of L2, which carries out one
  * addition after another. So twice the CTAs take twice as long, however many of them are traced. */
 static const char hot_words[] =
     ".reg .u64 %a, %b; .reg .u32 %t, %c, %n, %w; ld.param.u64 %a, [p]; ld.param.u32 %w, [q];"

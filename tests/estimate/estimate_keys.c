@@ -16,7 +16,7 @@ static const struct {
     int key;
     const char *why;
 } exceptions[] = {
-    {CONFIG_boost_mhz, "programs are told it; cycles and time are of clock.core"},
+    {CONFIG_boost_mhz, "programs can ask for it; cycles and time are of clock.core"},
     {CONFIG_l1_line, "caches have lines of 128 bytes: others are refused"},
     {CONFIG_l2_line, "likewise"},
     {CONFIG_link_bandwidth, "of copies, not of launches"},

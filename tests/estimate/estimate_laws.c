@@ -425,7 +425,7 @@ Test(laws, a_part_of_a_grid_stands_for_all)
     }
 }
 
-/* Of a chain of latencies, so many CTAs as an SM has room for go beside each other: one more takes a wave more. */
+/* Of a chain of latencies, as many CTAs as an SM can hold run beside each other: one more takes a wave more. */
 Test(laws, occupancy_steps_at_its_limits)
 {
     for (size_t g = 0; g < GPUS; g++) {
@@ -499,7 +499,7 @@ Test(laws, occupancy_steps_with_registers)
 
 /* One warp loads eight lines in turn, each 4 KB behind the one before, 100 times. L1 of a GTX 480 has 32 sets of four lines.
  * Fermi's hash puts these lines into four sets (bits 13 and 14 of the address), where they stay: but for the first round
- * each load takes the latency of L1. Lines 1 MB apart are all in one set, each displaces another, and each load takes
+ * each load takes the latency of L1. Lines at multiples of 1 MB are all in one set, each displaces another, and each load takes
  * at least the latency of L2. */
 Test(laws, l1_of_fermi_has_hashed_sets)
 {

@@ -29,11 +29,12 @@ static uint64_t first_state(uint64_t state)
 /* What a thread does in each iteration. */
 struct shape {
     uint32_t chain; /* multiplications, each of the result of the one before */
-    uint32_t loads; /* of global memory: words `stride` words apart in a warp */
+    uint32_t loads; /* of global memory: every `stride`-th word in a warp */
     uint32_t stride;
-    uint32_t shared;        /* loads of shared memory, */
-    uint32_t shared_stride; /* so many words apart: 1 without conflicts, 32 all in one bank */
-    uint32_t atomics;       /* on one of `words` words, by the number of the warp */
+    uint32_t shared; /* loads of shared memory, */
+    uint32_t
+        shared_stride; /* lanes access every so-many-th word: 1 without conflicts, 32 all in one bank */
+    uint32_t atomics; /* on one of `words` words, by the number of the warp */
     uint32_t words;
     bool uneven;  /* some CTAs make up to 4 times as many iterations as others */
     bool streams; /* each iteration loads other words */

@@ -174,7 +174,7 @@ Test(measure, does_not_take_heddles_library_for_a_driver)
     cr_expect(strstr(said, "is Heddle's own, not a driver's") != NULL, "%s", said);
 }
 
-/* A driver without a device is told of by its own words. */
+/* A driver without a device is reported in its own words. */
 Test(measure, tells_what_the_driver_says)
 {
     static char said[4096];

@@ -39,7 +39,7 @@ static double times(double a, double b)
     return a > b ? a / b : b / a;
 }
 
-/* Each SM has room for more: it is the GPU that starts one CTA after another. */
+/* Each SM could hold more: it is the GPU that starts one CTA after another. */
 Test(measured_things, a_gpu_starts_one_cta_after_another)
 {
     struct kernel k = kernel_new("ret;", emu_gpu_find("h200"));
@@ -139,7 +139,7 @@ Test(measured_things, other_atomics_on_one_word_are_made_by_each_lane)
     }
 }
 
-/* 32 warps of one CTA load words so far apart, all from the same 4 KB, which L1 has. Cycles of the H200 for a warp's load, of
+/* 32 warps of one CTA load words at such strides, all from the same 4 KB, which L1 has. Cycles of the H200 for a warp's load, of
  * `l1_32` in h200-cycles.csv: as many as lanes have words in one eighth of the banks. */
 Test(measured_things, a_pass_of_l1_has_a_sector_of_each_of_four_banks)
 {

@@ -20,7 +20,7 @@ static struct nested_grid grid(uint32_t parent, uint64_t at, double cycles)
                                 .start = 100,
                                 .cycles = cycles,
                                 .ctas = 1,
-                                .room = 1000,
+                                .resident = 1000,
                                 .longest = (uint64_t)cycles,
                                 .use = {0.001, 0.001, 0.001}};
 }
@@ -90,7 +90,7 @@ Test(nested_grids, grids_share_what_is_full)
 Test(nested_grids, ctas_launch_in_their_round)
 {
     struct nested_grid g[] = {grid(0, 0, 1000), grid(0, 100, 10)};
-    g[0].ctas = 20, g[0].room = 10;
+    g[0].ctas = 20, g[0].resident = 10;
     g[0].longest = 200;
     g[1].how.cta = 3; /* 100 of 200 instructions of a round of 500 cycles */
     (void)nested_run(g, 2);
@@ -170,7 +170,7 @@ static double end_of(const struct tree *t, uint32_t i, double launched, double f
     return fmax(all, own + g->cycles - position);
 }
 
-/* Never less than the longest chain, and just that where there is room for all; never more than all one after the other. */
+/* Never less than the longest chain, and just that where all are resident at once; never more than all one after the other. */
 Test(nested_grids, random_trees_lie_between_chain_and_sum)
 {
     unsigned slower = 0, big = 0;

@@ -175,7 +175,7 @@ Test(timing, an_atomic_takes_its_sectors_out_of_l1)
 
 /* Sectors of a line may be in two partitions: those of the chase, which begin a line, are in partition 3, the CTA is beside
  * partition 0 or where most sectors are. */
-static uint32_t first_sector_apart(void *self, uint64_t address)
+static uint32_t first_sector_elsewhere(void *self, uint64_t address)
 {
     (void)self;
     return address % 128 < 32 ? 3 : 0;
@@ -190,7 +190,7 @@ Test(timing, a_pointer_chase_takes_its_hops_there_and_back)
 {
     enum { N = 50, HOPS = 3, EACH = 7 };
     unsigned asked = 0;
-    struct timing_hops far = {&asked, first_sector_apart, distance, 4, false, 0};
+    struct timing_hops far = {&asked, first_sector_elsewhere, distance, 4, false, 0};
     const double l2 = chase(128, 2 * N, true) - chase(128, N, true),
                  dram = chase(128, 2 * N, false) - chase(128, N, false),
                  l1 = chase(0, 2 * N, false) - chase(0, N, false);

@@ -332,7 +332,7 @@ Test(timing_dab, what_reduces_nothing_takes_as_long_as_without)
                  times_of("native", body, 4, 64, &m).cycles));
 }
 
-/* Each of the 2 slices is told, then comes the one transaction: 50 cycles to L2, 2 there, 50 back; and it was in
+/* Each of the 2 slices gets the announcement, then comes the one transaction: 50 cycles to L2, 2 there, 50 back; and it was in
  * DRAM: 4 and 200. */
 Test(timing_dab, a_flush_takes_what_its_steps_do)
 {
@@ -342,8 +342,8 @@ Test(timing_dab, a_flush_takes_what_its_steps_do)
     cr_expect(eq(u64, t.flushes, 1));
     cr_expect(eq(dbl, t.part[TIMING_FLUSH], 2 + 50 + 2 + 4 + 200.0 + 50));
     /* each entry by itself, in one sector: a round for each */
-    const struct timing_result apart = times_of("dab:fusion=off", body, 1, 32, &m);
-    cr_expect(eq(dbl, apart.part[TIMING_FLUSH] - t.part[TIMING_FLUSH], 31 * 2.0));
+    const struct timing_result separate = times_of("dab:fusion=off", body, 1, 32, &m);
+    cr_expect(eq(dbl, separate.part[TIMING_FLUSH] - t.part[TIMING_FLUSH], 31 * 2.0));
     const struct timing_result early = times_of("dab:reorder=off", body, 1, 32, &m);
     cr_expect(eq(dbl, t.part[TIMING_FLUSH] - early.part[TIMING_FLUSH], 2.0));
 }
@@ -472,10 +472,10 @@ Test(timing_dab, full_buffers_wait_for_the_others)
     cr_expect(gt(dbl, t.part[TIMING_FULL], 0.3 * t.cycles));
     cr_expect(lt(dbl, alone.cycles, t.cycles));
     /* both SMs are one cluster, which flushes when one of its buffers is full, whatever the other SM does */
-    const struct timing_result apart = times_of("dab:reorder=off:independent=on:overlap=on", body,
-                                                2, 32, &m);
-    cr_expect(eq(dbl, apart.part[TIMING_FULL], 0.0));
-    cr_expect(gt(u32, apart.flushes, t.flushes - 1));
+    const struct timing_result separate = times_of("dab:reorder=off:independent=on:overlap=on",
+                                                   body, 2, 32, &m);
+    cr_expect(eq(dbl, separate.part[TIMING_FULL], 0.0));
+    cr_expect(gt(u32, separate.flushes, t.flushes - 1));
 }
 
 /* The buffers of 4 SMs have 32 sectors of the first slice, then 32 of the second. A slice takes one transaction a cycle. If

@@ -1,11 +1,11 @@
-/* Random kernels: whether warps, or threads, are seen to be apart (emu/speculate/conflict_free.h), held against a plain list of who was at
+/* Random kernels: whether warps, or threads, are seen to be free of conflicts (emu/speculate/conflict_free.h), held against a plain list of who was at
  * which word, which forgets nothing.
  *
  * A kernel is a list of loads, stores and reductions, of which lanes that a range of threads names go to affine
  * addresses in the buffer or in shared memory, and of barriers. Mostly each thread keeps to its own words; now and then
  * something is off by a little.
  *
- *     HEDDLE_PROGRAMS=100000 build/gcc-release/tests/run -f apart_random     more of them
+ *     HEDDLE_PROGRAMS=100000 build/gcc-release/tests/run -f conflict_free_random     more of them
  *     HEDDLE_SEED=123 ...                                                    this one alone */
 #include "base/buf.h"
 #include "base/rng.h"
@@ -25,11 +25,12 @@ enum {
     MOST_THREADS = 512,
     AREA =
         8192, /* bytes of an allocation, that one kind of accesses keeps to: loads, own words, reductions, results */
-    ROOM = AREA - MEM_GAP, /* of which it has so many: the next one begins where the area ends */
+    AREA_BYTES = AREA -
+                 MEM_GAP, /* of which it has so many: the next one begins where the area ends */
     AREAS = 4,
     WORDS = AREAS * AREA / 4,
     SHARED = 4096, /* bytes; the same kinds keep to a quarter each */
-    HISTORY = 64,  /* accesses of a word by others that the plain list has room for */
+    HISTORY = 64,  /* accesses of a word by others that the plain list holds */
 };
 
 enum kind { LOAD, STORE, ADD, MAX, BARRIER };
@@ -65,7 +66,7 @@ static bool fits(const struct kernel *k, const struct op *o)
     if (o->shared) return o->base + span <= SHARED;
     for (uint32_t c = 0; c < k->grid; c++) {
         const uint64_t from = o->base + (uint64_t)o->cta * c;
-        if (from % AREA + span > ROOM || from + span > WORDS * 4) return false;
+        if (from % AREA + span > AREA_BYTES || from + span > WORDS * 4) return false;
     }
     return true;
 }
@@ -86,14 +87,15 @@ static struct op make_op(uint64_t *rng, const struct kernel *k)
         o.size = o.kind >= ADD ? 4 : ONE_OF(rng, 1, 2, 4, 4, 4, 4, 4, 8, 16);
         o.base = at;
         o.tid = o.kind >= ADD ? ONE_OF(rng, 0, 4, 4, 16) : o.size;
-        if (!rng_below(rng, 4)) /* columns, or room in between */
+        if (!rng_below(rng, 4)) /* columns, or gaps in between */
             o.tid = ONE_OF(rng, 0, o.size, 4, 16, 32, 36, 64);
         o.cta = o.size * k->block;
         if (o.tid != o.size || !rng_below(rng, 6)) o.cta = ONE_OF(rng, o.size, 4, 64, o.cta, AREA);
         if (!rng_below(rng, 3)) o.base += ONE_OF(rng, 4, 8, 60, 64, 128);
         if (!rng_below(rng, 12)) o.base += o.size;
         if (!o.shared && !rng_below(rng, 8)) /* as far up as it goes */
-            o.base = at + ROOM - o.size - o.tid * (k->block - 1) - o.cta % AREA * (k->grid - 1);
+            o.base = at + AREA_BYTES - o.size - o.tid * (k->block - 1) -
+                     o.cta % AREA * (k->grid - 1);
     } while (!fits(k, &o));
     if (!rng_below(rng, 3)) {
         o.from = rng_below(rng, k->block);
@@ -211,14 +213,14 @@ static bool visit(struct word *w, struct past now)
 }
 
 /* Of the buffer's bytes, who was there: a bit for each kind (emu_access.kind). */
-static uint8_t touched[WORDS * 4], told[WORDS * 4];
+static uint8_t touched[WORDS * 4], reported[WORDS * 4];
 
 static void note_bytes(void *self, uint64_t address, uint64_t size, uint8_t kind, uint8_t flags)
 {
     const struct seen *s = self;
     (void)flags;
-    cr_assert(address >= s->base && address + size <= s->base + sizeof told);
-    for (uint64_t i = address - s->base; size--; i++) told[i] |= (uint8_t)(1u << kind);
+    cr_assert(address >= s->base && address + size <= s->base + sizeof reported);
+    for (uint64_t i = address - s->base; size--; i++) reported[i] |= (uint8_t)(1u << kind);
 }
 
 static bool do_meet(const struct kernel *k, bool by_thread)
@@ -271,10 +273,10 @@ static void begin(void *self, struct emu_machine *m)
     struct seen *s = self;
     s->begun++;
     for (uint32_t i = 0; i < AREAS; i++)
-        emu_machine_load(m, s->base + i * AREA, &s->words[i * AREA / 4], ROOM);
+        emu_machine_load(m, s->base + i * AREA, &s->words[i * AREA / 4], AREA_BYTES);
 }
 
-enum who { NOBODY, ORDER, OBSERVER, TOLD };
+enum who { NOBODY, ORDER, OBSERVER, FOOTPRINT };
 static void launch(const char *body, const struct kernel *k, enum who who, unsigned group,
                    unsigned threads, struct seen *s, uint32_t *words)
 {
@@ -289,16 +291,16 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
     char *why = NULL;
     struct emu_image *im = emu_load(e, &m, 1, &why);
     cr_assert(im, "%s", why);
-    s->base = emu_alloc(e, ROOM, "loads");
+    s->base = emu_alloc(e, AREA_BYTES, "loads");
     for (uint32_t i = 1; i < AREAS; i++) /* side by side */
-        cr_assert_eq(emu_alloc(e, ROOM, "an area"), s->base + i * AREA);
+        cr_assert_eq(emu_alloc(e, AREA_BYTES, "an area"), s->base + i * AREA);
     for (uint32_t i = 0; i < WORDS; i++) words[i] = 77 * i;
     const struct emu_order order = {.self = s, .fast = &fast, .begin = begin};
     const struct emu_observer observer = {.self = s,
                                           .ignores_data = true,
                                           .skips_conflict_free = true,
                                           .begin = begin,
-                                          .footprint = who == TOLD ? note_bytes : NULL};
+                                          .footprint = who == FOOTPRINT ? note_bytes : NULL};
     const struct emu_observer *list[] = {&observer};
     struct emu_launch l = {.grid = {k->grid, 1, 1},
                            .block = {k->block, 1, 1},
@@ -310,12 +312,12 @@ static void launch(const char *body, const struct kernel *k, enum who who, unsig
     /* Also as it has been learnt to be marked. */
     for (int n = 0; n < 2; n++) {
         for (uint32_t i = 0; i < AREAS; i++)
-            cr_assert(emu_copy_in(e, s->base + i * AREA, &words[i * AREA / 4], ROOM));
+            cr_assert(emu_copy_in(e, s->base + i * AREA, &words[i * AREA / 4], AREA_BYTES));
         const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
         cr_assert_eq(r->fault.kind, EMU_OK, "%s\n%s", r->fault.text, text);
     }
     for (uint32_t i = 0; i < AREAS; i++)
-        cr_assert(emu_copy_out(e, &words[i * AREA / 4], s->base + i * AREA, ROOM));
+        cr_assert(emu_copy_out(e, &words[i * AREA / 4], s->base + i * AREA, AREA_BYTES));
     emu_unload(im);
     emu_free(e);
     ptx_module_end(m);
@@ -334,11 +336,11 @@ static bool compare(const struct kernel *kernel, unsigned group, unsigned thread
     bool ok = true, any = false;
     for (uint32_t i = 0; i < WORDS; i++) before[i] = 77 * i;
     launch(b.data, &k, NOBODY, group, 1, &s, alone);
-    for (enum who who = ORDER; who <= TOLD; who++) {
+    for (enum who who = ORDER; who <= FOOTPRINT; who++) {
         const bool meets = do_meet(&k, who >= OBSERVER);
         s.begun = 0;
         memcpy(s.words, before, sizeof before);
-        memset(told, 0, sizeof told);
+        memset(reported, 0, sizeof reported);
         launch(b.data, &k, who, group, threads, &s, words);
         any |= meets;
         ok &= s.begun == 2 * meets;
@@ -349,7 +351,7 @@ static bool compare(const struct kernel *kernel, unsigned group, unsigned thread
                 (unsigned long long)seed, threads, who == ORDER ? "warps" : "threads", s.begun,
                 meets ? "and do" : "and do not", k.grid, k.block, b.data);
         if (!meets) ok &= !memcmp(words, alone, sizeof words);
-        if (!meets && who == TOLD) ok &= !memcmp(told, touched, sizeof told);
+        if (!meets && who == FOOTPRINT) ok &= !memcmp(reported, touched, sizeof reported);
         if (s.begun) ok &= !memcmp(s.words, before, sizeof before);
         cr_expect(ok, "HEDDLE_SEED=%llu: memory", (unsigned long long)seed);
     }
@@ -365,7 +367,7 @@ static bool compare_random(uint64_t seed)
     return compare(&k, group, ONE_OF(&rng, 1, 1, 2, 3), seed);
 }
 
-Test(apart_random, meets_where_a_plain_list_says, .timeout = 3000)
+Test(conflict_free_random, meets_where_a_plain_list_says, .timeout = 3000)
 {
     const char *more = getenv("HEDDLE_PROGRAMS"), *one = getenv("HEDDLE_SEED");
     const uint64_t count = one ? 1 : more ? strtoull(more, NULL, 10) : PROGRAMS / THINNED;
@@ -378,7 +380,7 @@ Test(apart_random, meets_where_a_plain_list_says, .timeout = 3000)
 }
 
 /* What chance seldom comes to. */
-Test(apart_random, meets_where_a_plain_list_says_by_little)
+Test(conflict_free_random, meets_where_a_plain_list_says_by_little)
 {
 #define OF_ALL .to = 32, .every = 1
 #define STORES_TO(at, ...)                                                                         \

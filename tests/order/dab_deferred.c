@@ -234,7 +234,7 @@ static bool compare(uint64_t seed)
                 b.data);
             break;
         }
-    /* Others are left out of all orders if they do not meet (apart.h). */
+    /* Others are left out of all orders if they do not conflict (emu/speculate). */
     const bool counts = counts_order(b.data);
     if (counts && (may || !k->later)) /* of others nobody may come to what is in the way */
         cr_expect_eq(later, k->later, "HEDDLE_SEED=%llu: %s\n%s", (unsigned long long)seed,

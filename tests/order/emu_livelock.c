@@ -1,4 +1,4 @@
-/* Kernels that never end under an order are told so (emu/progress/livelock.c), and those that take long are not. */
+/* Kernels that never end under an order get a message (emu/progress/livelock.c), and those that take long are not. */
 #include <criterion/criterion.h>
 
 #include "determinism/orders.h"
@@ -88,7 +88,7 @@ static const struct kernel stuck[] = {
      "wait: ld.volatile.global.u32 %r3, [%d3]; setp.eq.u32 %p1, %r3, 0; @%p1 bra wait;\n"
      "again: atom.global.cas.b32 %r3, [%d3], 0, 1; setp.ne.u32 %p1, %r3, 0; @%p1 bra again;",
      2, 1},
-    {"a flag of a CTA that there is no room for",
+    {"a flag of a CTA that cannot be resident",
      "setp.lt.u32 %p1, %r2, 40; @%p1 bra again; st.volatile.global.u32 [%d1], 1; bra end;\n" WAIT(
          "ld.volatile.global.u32 %r3, [%d1];"),
      41, 32},
@@ -194,7 +194,7 @@ static const struct kernel slow[] = {
      "back: ld.volatile.global.u32 %r3, [%d3]; setp.ne.u32 %p1, %r3, %r7; @%p1 bra back;\n"
      "st.volatile.global.u32 [%d2], %r7; bra next;",
      2, 32},
-    {"a flag of the last CTA that there is room for",
+    {"a flag of the last CTA that can be resident",
      "setp.lt.u32 %p1, %r2, 31; @%p1 bra again;\n"
      "mov.u32 %r6, 480; st.volatile.global.u32 [%d1+4], %r6; st.volatile.global.u32 [%d1], 1; bra end;\n" WAIT(
          "ld.volatile.global.u32 %r3, [%d1];"),

@@ -295,7 +295,7 @@ Test(emu_order, places_ctas)
     cr_expect(s.starts == WORDS && s.exits == WORDS);
 }
 
-/* The free slots are told of as they are, ascending, whichever are taken and left. */
+/* The free slots are reported as they are, ascending, whichever are taken and left. */
 enum { SLOTS = 128 };
 struct taken {
     struct script script;
@@ -480,7 +480,7 @@ Test(emu_order, hears_of_what_it_wants)
     cr_expect(stores.shared == 4 && loads.shared == 4);
 }
 
-/* The data of stores lie as told, whatever the element; answers come where they belong. */
+/* The data of stores lie as reported, whatever the element; answers come where they belong. */
 Test(emu_order, has_data_and_answers)
 {
     uint32_t words[WORDS];
@@ -515,30 +515,30 @@ Test(emu_order, has_data_and_answers)
 /* ---- what bursts are counted in --------------------------------------------------------------------- */
 
 struct steps {
-    unsigned picks, told;
+    unsigned picks, events;
     uint32_t last;
-    bool twice; /* a warp was told of two things in one burst */
+    bool twice; /* a warp had two events in one burst */
 };
 static int pick_one(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     struct steps *s = self;
     (void)ready;
     s->picks++;
-    s->told = 0;
+    s->events = 0;
     *burst = 1;
     return (int)(s->picks % count);
 }
-static enum emu_verdict count_told(void *self, const struct emu_access *a)
+static enum emu_verdict count_events(void *self, const struct emu_access *a)
 {
     struct steps *s = self;
     (void)a;
-    s->twice |= ++s->told > 1;
+    s->twice |= ++s->events > 1;
     return EMU_PROCEED;
 }
 static enum emu_verdict count_sync(void *self, const struct emu_sync *y)
 {
     struct steps *s = self;
-    if (y->kind == EMU_SYNC_FENCE) s->twice |= ++s->told > 1;
+    if (y->kind == EMU_SYNC_FENCE) s->twice |= ++s->events > 1;
     return EMU_PROCEED;
 }
 
@@ -557,7 +557,7 @@ static unsigned steps_of(uint8_t step, unsigned wants, bool *twice, uint32_t *su
                                     .wants = wants,
                                     .step = step,
                                     .pick = pick_one,
-                                    .access = count_told,
+                                    .access = count_events,
                                     .sync = count_sync};
     cr_assert_eq(launch(body, &s, &order, 1, 64, 0, words), EMU_OK);
     *twice = steps.twice;
@@ -721,7 +721,7 @@ static void begin_meeting(void *self, struct emu_machine *m)
 #define LOAD_OTHER "ld.shared.u32 %r3, [%r5];\n"
 #define KEEP "st.global.u32 [%d2], %r3; ret;"
 
-Test(emu_order, is_left_out_where_warps_are_apart)
+Test(emu_order, is_left_out_where_warps_do_not_conflict)
 {
     static const struct {
         const char *body;

@@ -16,7 +16,7 @@ struct beat { /* an order: a phase ends every so many picks */
     struct emu_machine *m;
     unsigned every, picks;
     uint64_t odd, even; /* phases that it ended, */
-    uint64_t told_odd, told_even;
+    uint64_t noted_odd, noted_even;
     struct emu_events sum;
     uint64_t launches, most_phases;
 };
@@ -68,8 +68,8 @@ static void after(void *self, const char *kernel, const struct emu_launch *l,
         for (uint32_t s = 0; s < r->counts->sms; s++) add(&sms, &p->sm[s]);
         cr_expect(!memcmp(&sms, &p->total, sizeof sms), "%s: the SMs make up the total", p->name);
         add(&b->sum, &p->total);
-        if (strcmp(p->name, "odd") == 0) b->told_odd += p->times;
-        else if (strcmp(p->name, "even") == 0) b->told_even += p->times;
+        if (strcmp(p->name, "odd") == 0) b->noted_odd += p->times;
+        else if (strcmp(p->name, "even") == 0) b->noted_even += p->times;
         else cr_expect_str_eq(p->name, "beat");
     }
 }
@@ -97,7 +97,8 @@ Test(emu_phases, add_up_to_the_launch)
             struct beat parts = {.every = every};
             run(names[i], &parts);
             cr_expect(parts.odd > 0, "%s", names[i]);
-            cr_expect(parts.told_odd == parts.odd && parts.told_even == parts.even, "%s", names[i]);
+            cr_expect(parts.noted_odd == parts.odd && parts.noted_even == parts.even, "%s",
+                      names[i]);
             cr_expect(!memcmp(&whole.sum, &parts.sum, sizeof whole.sum), "%s, every %u: %llu, %llu",
                       names[i], every, (unsigned long long)whole.sum.guarded_off,
                       (unsigned long long)parts.sum.guarded_off);

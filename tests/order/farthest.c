@@ -127,7 +127,7 @@ Test(farthest, finds_no_fewer_errors_than_uniform, .timeout = 300, .disabled = S
     cr_expect_eq(farthest.wrong, 0);
 }
 
-/* Two warps of one CTA add 1 to a word each, 64 times, and the first records how far apart the words ever are. The one
+/* Two warps of one CTA add 1 to a word each, 64 times, and the first records the largest difference of the words. The one
  * that is behind is preferred, so they stay closer than with long runs of one warp. */
 Test(farthest, prefers_the_warp_that_has_issued_least_since_its_barrier)
 {
@@ -144,7 +144,7 @@ Test(farthest, prefers_the_warp_that_has_issued_least_since_its_barrier)
         "atom.global.max.u32 %r8, [%d1+8], %r7;\n"
         "next: add.u32 %r4, %r4, 1; bra turn;\n"
         "done: bar.sync 0; ret;";
-    uint32_t apart[2] = {0};
+    uint32_t difference[2] = {0};
     static const char *const orders[] = {"random:strategy=bursty", "random:strategy=farthest"};
     struct program p;
     set_up(&p, "test.ptx", emu_ptx(".param .u64 p", body));
@@ -155,9 +155,9 @@ Test(farthest, prefers_the_warp_that_has_issued_least_since_its_barrier)
             bool race = false;
             (void)once(&p, &c, orders[i], seed, false, &race);
             emu_copy_out(p.e, &most, p.memory + 8, 4);
-            apart[i] += most;
+            difference[i] += most;
         }
-    cr_expect(apart[1] * 2 < apart[0], "%u apart in all runs, %u with long runs", apart[1],
-              apart[0]);
+    cr_expect(difference[1] * 2 < difference[0], "%u difference in all runs, %u with long runs",
+              difference[1], difference[0]);
     tear_down(&p);
 }

@@ -368,7 +368,7 @@ static void write_own(struct writer *w)
 }
 
 /* Most of these go without the order, unless somebody counts. */
-Test(gpudet, does_the_same_where_warps_are_apart, .timeout = 300)
+Test(gpudet, does_the_same_where_warps_do_not_conflict, .timeout = 300)
 {
     static struct writer w;
     for (unsigned k = 0; k < 4 * KERNELS; k++) {
@@ -442,7 +442,7 @@ static const struct {
      32,
      true,
      {{"quanta", 2}, {"end.strong", 1}, {"end.exit", 1}, {"bloom.queries", 1}}},
-    /* the second store finds no room for the 64 entries that one may need */
+    /* the second store finds fewer than the 64 entries free that one may need */
     {"gpudet:log=64",
      HEAD STORE("0") STORE("1") "ret;",
      1,

@@ -183,7 +183,7 @@ Test(random_order, keeps_stores_ahead_of_a_fence_ahead)
         "atom.relaxed.gpu.global.exch.b32 %r7, [%d1+128], %r2;",
         "st.relaxed.gpu.global.u32 [%d1+192], %r2; fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%d1+128], %r2;",
     };
-    unsigned apart = 0;
+    unsigned differing = 0;
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         struct bench b;
         char body[1024];
@@ -201,13 +201,13 @@ Test(random_order, keeps_stores_ahead_of_a_fence_ahead)
         for (uint64_t seed = 1; seed <= SEEDS; seed++) {
             run(&b, "random", seed, 2, w);
             seen += w[1];
-            apart += w[2] != w[3];
+            differing += w[2] != w[3];
             cr_expect(!w[1] || (w[2] && w[3]), "%s: seed %u", flags[i], (unsigned)seed);
         }
         cr_expect(seen > 0, "%s", flags[i]);
         tear_down(&b);
     }
-    cr_expect(apart > 0);
+    cr_expect(differing > 0);
 }
 
 /* The same where the flag is in shared memory, which knows no late stores: two warps of a CTA. */

@@ -211,7 +211,7 @@ Test(record, refuses_another_launch)
     free(f.data);
 }
 
-/* Anything may come of it but a crash, a run without end, or a run that is told to be the same and is not. */
+/* Anything may come of it but a crash, a run without end, or a run that is said to be the same and is not. */
 static void suffer(const struct file *f, const struct outcome *was, char wrong[1024])
 {
     const struct outcome is = play(f, racing, false, GRID, 0, NULL, wrong);

@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-enum { SPACE = 3 * 4096, BASE = 0x10000, TIMES = 400, ROOM = 512 };
+enum { SPACE = 3 * 4096, BASE = 0x10000, TIMES = 400, AREA = 512 };
 
 static uint64_t state;
 static uint32_t below(uint32_t n)
@@ -25,21 +25,21 @@ static void note(struct plain *p, uint64_t address, uint32_t size, enum touched_
     for (uint32_t i = 0; i < size; i++) p->ways[address - BASE + i] |= (uint8_t)(1u << how);
 }
 
-/* A warp's access, about the first `room` bytes: side by side, strided, or anywhere, whose addresses were looked at or not. */
-static void touch(struct touched *t, struct plain *p, uint32_t room)
+/* A warp's access, about the first `size_of_area` bytes: side by side, strided, or anywhere, whose addresses were looked at or not. */
+static void touch(struct touched *t, struct plain *p, uint32_t size_of_area)
 {
     const uint32_t kind = below(4), way = below(4), width = 1u << below(4), count = 1u << below(3),
                    size = width * count;
     uint64_t at[32], differ = 0;
     uint32_t rows = 0;
-    const uint64_t from = BASE + below(room) / size * size, step = way == 0   ? size
-                                                                   : way == 1 ? 2 * size
-                                                                   : way == 2 ? 0
-                                                                              : 1;
+    const uint64_t from = BASE + below(size_of_area) / size * size, step = way == 0   ? size
+                                                                           : way == 1 ? 2 * size
+                                                                           : way == 2 ? 0
+                                                                                      : 1;
     const uint32_t lanes = way == 0 || below(2) ? ~0u : 1 + below(UINT32_MAX - 1);
     for (uint32_t l = 0; l < 32; l++) {
         at[l] = from + l * step;
-        if (way == 3) at[l] = BASE + below(room);
+        if (way == 3) at[l] = BASE + below(size_of_area);
     }
     for (uint32_t l = 0; l < 32; l++)
         if (lanes >> l & 1) {
@@ -128,10 +128,10 @@ Test(touched, knows_every_byte_of_many_touches)
         struct touched_meeting m;
         state = seed;
         x = (struct plain){0};
-        for (uint32_t n = 1 + below(16); n--;) touch(one, &x, ROOM);
+        for (uint32_t n = 1 + below(16); n--;) touch(one, &x, AREA);
         for (uint32_t n = 0; n < 200; n++, tried++) {
             struct touched *byte = touched_new();
-            const uint32_t at = below(2 * ROOM);
+            const uint32_t at = below(2 * AREA);
             touched_range(byte, BASE + at, 1, TOUCHED_WRITE);
             const bool found = touched_meet(one, byte, &m);
             cr_assert(found == (x.ways[at] != 0), "seed %llu, byte %u", (unsigned long long)seed,

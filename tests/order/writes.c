@@ -43,7 +43,7 @@ static void tell(void *self, const struct write *w)
     snprintf(s->op, sizeof s->op, "%s", w->op ? w->op : "");
 }
 
-/* Who wrote each word last is who was told of last in that launch. */
+/* Who wrote each word last is the last one reported in that launch. */
 static void hold_against_last(struct last_writers *last, uint64_t first, const struct list *l)
 {
     for (size_t i = l->count, done = 0; i-- && l->list[i].kind != WRITE_BY_HOST;) {
@@ -58,7 +58,7 @@ static void hold_against_last(struct last_writers *last, uint64_t first, const s
     }
 }
 
-/* Launches k(buffer) twice, with the first word set to 5 between the two, and holds what was told against the
+/* Launches k(buffer) twice, with the first word set to 5 between the two, and holds what was reported against the
  * words that came of it. `order` NULL: native. Watched are `count` elements of `width` bytes from byte `from` on. */
 static void run(const char *body, const char *order, uint64_t seed, uint32_t grid, uint32_t block,
                 uint32_t from, uint32_t width, uint32_t count, struct list *l)
@@ -97,7 +97,7 @@ static void run(const char *body, const char *order, uint64_t seed, uint32_t gri
             cr_assert_eq(r->fault.kind, EMU_OK, "%s", r->fault.text);
             digest[watched][i] = emu_digest(e);
         }
-        cr_expect_eq(writes_missed(w), 0, "%s: memory is as was told", order ? order : "native");
+        cr_expect_eq(writes_missed(w), 0, "%s: memory is as reported", order ? order : "native");
         if (watched && width == 4) hold_against_last(last, at + from, l);
         writes_free(w);
         last_writers_free(last);
@@ -122,7 +122,7 @@ static const char all[] =
     "red.global.add.u32 [%d1+4], 1;\n"
     "atom.global.max.u32 %r3, [%d1+8], %r1; ret;";
 
-Test(writes, are_told_with_their_threads)
+Test(writes, are_reported_with_their_threads)
 {
     for (size_t o = 0; o < sizeof orders / sizeof *orders; o++)
         for (uint64_t seed = 0; seed < (orders[o] ? 20 : 1); seed++) {
@@ -205,7 +205,7 @@ Test(writes, are_of_whole_elements)
     }
 }
 
-/* A store is told of before another thread can see it: what the atomic behind a flag saw stands before. Late stores are
+/* A store is reported before another thread can see it: what the atomic behind a flag saw stands before. Late stores are
  * loads of other threads that still see the older value (docs/random.md). */
 Test(writes, come_when_they_are_seen)
 {
@@ -223,7 +223,7 @@ Test(writes, come_when_they_are_seen)
         for (size_t i = 0; i < l.count && l.list[i].kind != WRITE_BY_HOST; i++) {
             const struct seen *s = &l.list[i];
             if (s->element == 3)
-                cr_expect(!(s->after & 2) || value[2], "it saw what was not yet told");
+                cr_expect(!(s->after & 2) || value[2], "it saw what was not yet reported");
             value[s->element] = s->after;
             ever[s->element]++;
         }

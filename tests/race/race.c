@@ -20,10 +20,10 @@ enum { WORDS = 4096 };
  * word of the thread, %n that of thread ^ 32, %x that of thread ^ 1. Lines that race end in //a. */
 static const char head[] =
     ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 memory)%s\n{\n"
-    ".shared .align 16 .b32 room[1024];\n.shared .align 8 .b64 bar;\n"
+    ".shared .align 16 .b32 words[1024];\n.shared .align 8 .b64 bar;\n"
     ".reg .b32 %%t, %%c, %%s, %%n, %%x, %%b, %%r<10>;\n.reg .b64 %%m, %%g, %%d<10>;\n.reg .pred %%p<10>;\n"
     "ld.param.u64 %%m, [memory];\nmov.u32 %%t, %%tid.x;\nmov.u32 %%c, %%ctaid.x;\nmov.u32 %%r0, %%ntid.x;\nmad.lo.u32 %%r0, %%c, %%r0, %%t;\n"
-    "mad.wide.u32 %%g, %%r0, 4, %%m;\nmov.u32 %%s, room;\nmov.u32 %%b, bar;\nxor.b32 %%n, %%t, 32;\n"
+    "mad.wide.u32 %%g, %%r0, 4, %%m;\nmov.u32 %%s, words;\nmov.u32 %%b, bar;\nxor.b32 %%n, %%t, 32;\n"
     "xor.b32 %%x, %%t, 1;\nmad.lo.u32 %%n, %%n, 4, %%s;\nmad.lo.u32 %%x, %%x, 4, %%s;\n"
     "mad.lo.u32 %%s, %%t, 4, %%s;\nsetp.eq.u32 %%p0, %%t, 0;\nsetp.eq.u32 %%p1, %%c, 0;\nshr.u32 %%r9, %%t, 5;\n"
     "setp.eq.u32 %%p2, %%r9, 0;\nmov.u32 %%r2, 0;\nmov.u32 %%r3, 0;\n%s\nadd.u32 %%r2, %%r2, %%r3;\n"
@@ -202,7 +202,7 @@ Test(race, atomics_observe_all_atomics_before_them)
     "\nbra E;\nW:\nld.acquire.gpu.global.u16 %r3, [%m+" n                                          \
     "];\nsetp.eq.u32 %p3, %r3, 0;\n@%p3 bra W;\n"
 
-Test(race, flags_of_one_word_are_apart)
+Test(race, flags_of_one_word_are_independent)
 {
     static const struct row rows[] = {
         {"the lower half", 2, 1,
@@ -227,7 +227,7 @@ Test(race, flags_of_one_word_are_apart)
     EACH(rows, EMU_CHECK_RACE);
 }
 
-Test(race, bytes_are_apart)
+Test(race, bytes_are_independent)
 {
     static const struct row rows[] = {
         {"a row of one of two pages", 2, 32,
@@ -546,7 +546,7 @@ Test(race, clusters_meet)
     EACH(rows, EMU_CHECK_RACE);
 }
 
-Test(race, both_accesses_are_told)
+Test(race, both_accesses_are_reported)
 {
     static uint32_t memory[WORDS];
     struct emu_run r = {.ptx = emu_ptx(".param .u64 p",
@@ -728,7 +728,7 @@ Test(race, a_strong_access_replaces_only_what_it_comes_after)
 
 /* ---- the labelled kernels ---------------------------------------------------------------------------- */
 
-static bool told(const struct emu_run *r, const struct race_pair *p)
+static bool is_reported(const struct emu_run *r, const struct race_pair *p)
 {
     for (size_t i = 0; i < r->findings; i++)
         if ((r->found[i].line == p->first && r->found[i].line2 == p->second) ||
@@ -758,8 +758,8 @@ Test(race, labelled_kernels_have_the_races_that_their_marks_say, .timeout = 120)
             cr_expect(r.findings == f.count, "%s (%s): %zu races, not %zu\n%s", c->kernel, c->why,
                       r.findings, f.count, r.finding);
             for (size_t k = 0; k < f.count; k++)
-                cr_expect(told(&r, &f.pairs[k]), "%s (%s): not lines %u and %u\n%s", c->kernel,
-                          c->why, f.pairs[k].first, f.pairs[k].second, r.finding);
+                cr_expect(is_reported(&r, &f.pairs[k]), "%s (%s): not lines %u and %u\n%s",
+                          c->kernel, c->why, f.pairs[k].first, f.pairs[k].second, r.finding);
         }
         race_file_free(&f);
     }
@@ -822,7 +822,7 @@ Test(race, kernels_free_of_races_have_none_under_orders, .timeout = 120)
     }
 }
 
-/* Who reads a flag before the store is in memory has read nothing of it, however early the order was told of that. The reader
+/* Who reads a flag before the store is in memory has read nothing of it, however early the order was notified of that. The reader
  * looks at the message alone if it has not seen the flag. */
 static const char unseen[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 memory)\n{\n"
@@ -848,13 +848,14 @@ Test(race, flags_count_when_they_are_in_memory, .timeout = 120)
     unsigned missed[4] = {0};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         for (uint32_t loops = 1; loops < 40; loops += 9) {
-            char text[2048], told[1024];
+            char text[2048], reported[1024];
             snprintf(text, sizeof text, unseen, ways[i].write, loops, ways[i].read);
             const struct race_file f = {.path = "k.ptx", .text = text, .length = strlen(text)};
             for (size_t o = 0; o < sizeof orders / sizeof *orders; o++)
                 for (uint64_t seed = 1; seed <= 12; seed++) {
                     uint32_t seen;
-                    const size_t n = find_under(&c, &f, orders[o], seed, told, sizeof told, &seen);
+                    const size_t n = find_under(&c, &f, orders[o], seed, reported, sizeof reported,
+                                                &seen);
                     cr_expect_eq(n, !seen, "%s, seed %llu, %u loops, %s: %zu races, flag %u",
                                  orders[o], (unsigned long long)seed, loops, ways[i].write, n,
                                  seen);

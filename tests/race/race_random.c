@@ -2,7 +2,7 @@
  *
  * The plain one gives every thread a full vector clock, and every byte all accesses that it ever had. A kernel is
  * a list of statements, one a line: accesses of all widths, to own words and to those of others, barriers, fences,
- * flags. Every race that the detector tells of must be one; and the first one of every byte must be told of.
+ * flags. Every race that the detector reports must be one; and the first one of every byte must be reported.
  *
  *     HEDDLE_PROGRAMS=20000 build/gcc-release/tests/run -f race_random     more of them
  *     HEDDLE_SEED=123 ...                                                 this one alone */
@@ -26,9 +26,9 @@ enum {
     BLOCK = 64,
     CTAS = 3,
     THREADS = CTAS * BLOCK,
-    ROOM = 2048,   /* bytes of shared memory */
-    GLOBAL = 8192, /* of global memory */
-    BYTES = GLOBAL + CTAS * ROOM,
+    SHARED_BYTES = 2048, /* bytes of shared memory */
+    GLOBAL = 8192,       /* of global memory */
+    BYTES = GLOBAL + CTAS * SHARED_BYTES,
     LINES = 64,
     CROWD =
         12, /* events that touch a byte, and readers of a write, of which the detector remembers all */
@@ -233,7 +233,8 @@ static void touch_byte(struct plain *p, uint32_t at, const struct past *now)
 static uint32_t byte_of(const struct plain *p, const struct emu_access *a, uint64_t at)
 {
     if (a->space == PTX_SPACE_GLOBAL) return (uint32_t)(at - p->memory);
-    return (uint32_t)(GLOBAL + a->who->cta * ROOM + (at >= MEM_SHARED ? at - MEM_SHARED : at));
+    return (uint32_t)(GLOBAL + a->who->cta * SHARED_BYTES +
+                      (at >= MEM_SHARED ? at - MEM_SHARED : at));
 }
 
 /* Whether the lane's compare-and-swap of a word fails: it writes nothing then. Lanes are carried out in order; a word that an
@@ -337,9 +338,9 @@ static void plain_begin(void *self, struct emu_machine *m)
 
 static const char head[] =
     ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 memory)\n{\n"
-    ".shared .align 16 .b8 room[2048];\n"
+    ".shared .align 16 .b8 area[2048];\n"
     ".reg .b32 %t, %c, %s, %r<40>; .reg .b64 %m, %d<10>; .reg .pred %p<12>; .reg .b16 %h<4>;\n"
-    "ld.param.u64 %m, [memory]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %s, room;\n"
+    "ld.param.u64 %m, [memory]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %s, area;\n"
     "setp.eq.u32 %p0, %t, 0; setp.eq.u32 %p1, %t, 33; setp.lt.u32 %p2, %t, 32; setp.eq.u32 %p3, %c, 0;\n"
     "and.b32 %r1, %t, 1; setp.eq.u32 %p4, %r1, 0; setp.eq.and.u32 %p5, %t, 7, %p3; setp.lt.u32 %p6, %t, 40;\n";
 enum { HEAD_LINES = 11 };
@@ -534,7 +535,7 @@ static char *kernel(uint64_t seed)
 
 /* ---- both ------------------------------------------------------------------------------------------- */
 
-static bool told(const struct emu_report *r, uint32_t first, uint64_t others)
+static bool is_reported(const struct emu_report *r, uint32_t first, uint64_t others)
 {
     for (size_t i = 0; i < r->finding_count; i++) {
         const uint32_t a = r->findings[i].line - HEAD_LINES, b = r->findings[i].line2 - HEAD_LINES;
@@ -554,7 +555,7 @@ static bool agree(const struct plain *p, const struct emu_report *r, uint64_t se
         fine = false;
     }
     for (size_t i = 0; i < p->duty_count && fine; i++)
-        if (!told(r, p->duties[i].line, p->duties[i].others)) {
+        if (!is_reported(r, p->duties[i].line, p->duties[i].others)) {
             fprintf(stderr, "HEDDLE_SEED=%llu: no race of line %u\n", (unsigned long long)seed,
                     p->duties[i].line + HEAD_LINES);
             fine = false;
@@ -669,7 +670,7 @@ Test(race_random, locks_race_where_a_plain_detector_says, .timeout = 3000)
 struct
     looked { /* what a launch came to, under an order or none, with the race detector or without */
     enum emu_fault_kind fault;
-    bool begun; /* somebody was told of the launch */
+    bool begun; /* an observer got the launch */
     uint64_t digest;
     size_t races;
     uint32_t lines[LINES][2];
@@ -681,7 +682,7 @@ static void note_begin(void *self, struct emu_machine *m)
     ((struct looked *)self)->begun = true;
 }
 
-/* `meetings`: who looks need not hear of launches whose threads are apart. */
+/* `meetings`: who looks need not hear of launches whose threads do not conflict. */
 static struct looked look(uint64_t seed, const char *order, bool detector, bool looks,
                           bool meetings)
 {
@@ -709,7 +710,7 @@ static struct looked look(uint64_t seed, const char *order, bool detector, bool 
 
 /* A launch without the detector has the same races, none, and leaves what any order leaves. One without its order
  * leaves what it would have. */
-Test(race_random, kernels_are_the_same_with_nobody_told, .timeout = 3000)
+Test(race_random, kernels_are_the_same_without_observers, .timeout = 3000)
 {
     const char *more = getenv("HEDDLE_PROGRAMS"), *one = getenv("HEDDLE_SEED");
     const uint64_t count = one ? 1 : more ? strtoull(more, NULL, 10) : PROGRAMS;

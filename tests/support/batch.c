@@ -74,10 +74,10 @@ static bool is_old(const struct batch *b)
     return b->version && strcmp(b->version, "1.4") < 0;
 }
 
-static size_t text_of(const struct batch *b, size_t from, size_t to, char *text, size_t room)
+static size_t text_of(const struct batch *b, size_t from, size_t to, char *text, size_t capacity)
 {
     size_t n = (size_t)snprintf(
-        text, room,
+        text, capacity,
         ".version %s\n.target %s\n%s%s.entry k%s"
         ".reg .pred %%pon, %%po, %%qo, %%p1;\n.reg .u32 %%index, %%block, %%cta;\n.reg .u64 %%in, %%out, %%at;\n"
         ".reg .f32 %%f<4>, %%fo, %%fon;\n.reg .f64 %%d<4>, %%do;\n.reg .b32 %%r<4>, %%ro;\n"
@@ -94,10 +94,10 @@ static size_t text_of(const struct batch *b, size_t from, size_t to, char *text,
         static const char *const types[] = {"f32 %f", "f64 %d", "b32 %r",
                                             "b64 %l", "b16 %h", "b8 %c"};
         for (int t = 0; t < 6; t++)
-            n += (size_t)snprintf(text + n, room - n, "ld.global.%s%d, [%%at+%d];\n", types[t], k,
-                                  8 * k - 8);
+            n += (size_t)snprintf(text + n, capacity - n, "ld.global.%s%d, [%%at+%d];\n", types[t],
+                                  k, 8 * k - 8);
     }
-    n += (size_t)snprintf(text + n, room - n,
+    n += (size_t)snprintf(text + n, capacity - n,
                           "mad.wide.u32 %%out, %%index, %zu, %%in;\nadd.u64 %%out, %%out, %zu;\n"
                           "setp.eq.f32 %%pon, %%fon, 0f3f800000;\n@!%%pon bra END;\n"
                           "setp.gt.f32 %%p1, %%f3, 0f00000000;\n",
@@ -108,18 +108,19 @@ static size_t text_of(const struct batch *b, size_t from, size_t to, char *text,
         static const char *const types[] = {"f32", "f64", "b32", "b64", "b16", "b8"};
         const char *kind = strchr(kinds, c->out);
         size_t at = 8 * (i - from);
-        n += (size_t)snprintf(text + n, room - n, "%s%s\n", c->text, *c->text == '{' ? "" : ";");
+        n += (size_t)snprintf(text + n, capacity - n, "%s%s\n", c->text,
+                              *c->text == '{' ? "" : ";");
         if (kind) {
-            n += (size_t)snprintf(text + n, room - n, "st.global.%s [%%out+%zu], %%%co;\n",
+            n += (size_t)snprintf(text + n, capacity - n, "st.global.%s [%%out+%zu], %%%co;\n",
                                   types[kind - kinds], at, c->out);
             continue;
         }
-        n += (size_t)snprintf(text + n, room - n, "@%%po st.global.u32 [%%out+%zu], 1;\n", at);
+        n += (size_t)snprintf(text + n, capacity - n, "@%%po st.global.u32 [%%out+%zu], 1;\n", at);
         if (c->out == 'q')
-            n += (size_t)snprintf(text + n, room - n, "@%%qo st.global.u32 [%%out+%zu], 1;\n",
+            n += (size_t)snprintf(text + n, capacity - n, "@%%qo st.global.u32 [%%out+%zu], 1;\n",
                                   at + 4);
     }
-    return n + (size_t)snprintf(text + n, room - n, "END:\nret;\n}\n");
+    return n + (size_t)snprintf(text + n, capacity - n, "END:\nret;\n}\n");
 }
 
 static double value_of(char out, uint64_t bits)
@@ -147,9 +148,9 @@ static void run_some(struct batch *b, size_t from, size_t to)
         memcpy(in[i], b->rows[i], sizeof *b->rows);
         in[i][3] = is_on(b, i) ? 0x3f800000 : 0;
     }
-    size_t room = 10000 + 500 * width;
-    char *text = malloc(room);
-    text_of(b, from, to, text, room);
+    size_t capacity = 10000 + 500 * width;
+    char *text = malloc(capacity);
+    text_of(b, from, to, text, capacity);
     struct emu_run r = {.ptx = text, .kernel = "k", .grid = (uint32_t)(n / BLOCK), .block = BLOCK};
     r.args[0] = emu_inout(&r, in, size);
     cr_expect(emu_run(&r), "%s", r.fault);

@@ -10,10 +10,10 @@ static void put(struct buf *b, uint64_t value, unsigned bytes)
     for (unsigned i = 0; i < bytes; i++) buf_putc(b, (char)(value >> 8 * i));
 }
 
-static size_t pack(const char *code, size_t size, enum packing packing, char *to, size_t room)
+static size_t pack(const char *code, size_t size, enum packing packing, char *to, size_t capacity)
 {
-    if (packing == ZSTD) return ZSTD_compress(to, room, code, size, 3);
-    if (packing == LZ4) return (size_t)LZ4_compress_default(code, to, (int)size, (int)room);
+    if (packing == ZSTD) return ZSTD_compress(to, capacity, code, size, 3);
+    if (packing == LZ4) return (size_t)LZ4_compress_default(code, to, (int)size, (int)capacity);
     memcpy(to, code, size);
     return size;
 }
@@ -22,9 +22,9 @@ void fatbin_add(struct buf *b, unsigned kind, unsigned sm, const char *code, siz
                 enum packing packing)
 {
     static const uint64_t flags[] = {[LZ4] = 0x2000, [ZSTD] = 0x8000};
-    const size_t room = size + size / 8 + 1024;
-    char *packed = malloc(room);
-    const size_t n = pack(code, size, packing, packed, room), padded = (n + 7) / 8 * 8;
+    const size_t capacity = size + size / 8 + 1024;
+    char *packed = malloc(capacity);
+    const size_t n = pack(code, size, packing, packed, capacity), padded = (n + 7) / 8 * 8;
     if (!b->size) {
         put(b, 0xba55ed50, 4);
         put(b, 1, 2);

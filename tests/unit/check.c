@@ -481,7 +481,7 @@ Test(check, races_are_merged_by_their_places)
     json_decref(o);
 }
 
-/* Names and messages are of any bytes, and XML has room for few. */
+/* Names and messages are of any bytes, and XML allows few. */
 static json_int_t number_at(const json_t *o, const char *key)
 {
     return json_integer_value(json_object_get(o, key));

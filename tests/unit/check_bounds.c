@@ -32,7 +32,7 @@ Test(check_bounds, bounds_of_shared_variables)
         {"mov.u64 %d, b; cvta.shared.u64 %d, %d; st.u32 [%d+20], %t;", 1, "offset 20 of 16 bytes"},
         {"mov.u64 %d, b; cvta.shared.u64 %d, %d; red.add.u32 [%d+16], %t;", 1, "atomic of 4 bytes"},
         {"setp.lt.u32 %p, %t, 4; mov.u32 %a, a; mov.u32 %v, b; selp.u32 %a, %a, %v, %p; "
-         "st.shared.u32 [%a+16], %t;", /* of two variables: it cannot be told */
+         "st.shared.u32 [%a+16], %t;", /* of two variables: it is not known which */
          0, NULL},
         {"st.shared.u32 [dynamic+60], %t;", 0, NULL},
     };

@@ -178,7 +178,7 @@ Test(check_memory, use_after_free_names_who_freed)
     has(heddle_device_error(device), "released by heddle_device_release #1");
 }
 
-/* When there is no fresh room left, addresses are used again. */
+/* When no fresh addresses are left, they are used again. */
 Test(check_memory, memory_does_not_run_out_by_the_check)
 {
     struct heddle_device *small = heddle_device_new(

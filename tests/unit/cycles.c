@@ -71,14 +71,14 @@ static void steps_are_instructions(const struct line *l, const struct emu_events
     cr_expect(l->cycles > 0, "%s", l->name);
 }
 
-/* 32 lanes, k words apart in 32 banks. */
+/* 32 lanes, each at the k-th word after the one before, in 32 banks. */
 static void conflicts_are_passes(const struct line *l, const struct emu_events *e)
 {
-    const unsigned apart = l->k & -l->k; /* the power of two in it */
+    const unsigned stride_power = l->k & -l->k; /* the power of two in it */
     const double warps = l->block / 32.0, loads = (double)l->n * l->steps * warps,
                  passes = (double)e->access[EMU_SHARED][EMU_LOADS].passes;
-    cr_expect_float_eq(passes, loads * (apart > 32 ? 32 : apart), 0.5, "%s: %g passes", l->name,
-                       passes);
+    cr_expect_float_eq(passes, loads * (stride_power > 32 ? 32 : stride_power), 0.5,
+                       "%s: %g passes", l->name, passes);
 }
 
 /* Loads of 8 or 16 bytes: 32 warps of an H200 took so many times 32 cycles for each, one a cycle and pass. */

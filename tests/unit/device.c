@@ -20,7 +20,7 @@ static const char kernels[] =
 
 struct seen {
     char text[64];
-    unsigned told;
+    unsigned called;
     uint64_t instructions;
 };
 
@@ -34,7 +34,7 @@ static void progress(void *self, uint64_t warp_instructions, double seconds)
     struct seen *s = self;
     cr_expect(seconds > 0 && warp_instructions >= s->instructions);
     s->instructions = warp_instructions;
-    s->told++;
+    s->called++;
 }
 
 static struct heddle_device *open_device(struct heddle_module **m, struct seen *s)
@@ -62,12 +62,12 @@ Test(device, launches_say_how_they_went)
     struct heddle_run r = heddle_device_run(d, &l);
     cr_expect(!r.fault && !*r.kind && !*r.text && strcmp(s.text, "Hi\nHi\n") == 0, "%s%s", s.text,
               r.text);
-    cr_expect(s.told == 0);
+    cr_expect(s.called == 0);
 
     l.kernel = "spin";
     r = heddle_device_run(d, &l);
     cr_expect(r.fault && r.limit && r.line == 18 && *r.kind, "%s line %u", r.kind, r.line);
-    cr_expect(s.told > 0 && s.told < 20 && s.instructions > 0, "told %u times", s.told);
+    cr_expect(s.called > 0 && s.called < 20 && s.instructions > 0, "called %u times", s.called);
 
     l.kernel = "none";
     r = heddle_device_run(d, &l);

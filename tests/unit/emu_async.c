@@ -277,7 +277,7 @@ Test(emu_async, pipelines_by_test_wait)
     check_pipeline("test_wait");
 }
 
-/* A thread that only arrives when it has been told that it would wait: alone, and while another warp spins
+/* A thread that only arrives when a test has said that it would wait: alone, and while another warp spins
  * for what it does then. */
 Test(emu_async, try_wait_gives_up_when_nothing_else_can_go_on)
 {
@@ -492,7 +492,7 @@ Test(emu_async, clusters)
         "@%p2 mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%r10+8], 4;\n"
         "mov.u64 %d8, bars; cvta.shared.u64 %d8, %d8; mapa.u64 %d9, %d8, %r6;\n"
         "@%p2 mbarrier.expect_tx.b64 [%d9+8], 244;\n@%p2 mbarrier.complete_tx.b64 [%d9+8], 244;\n"
-        /* CTA 2 sends in[0..7] to CTAs 0, 2 and 3; CTA 1's barrier is told by hand */
+        /* CTA 2 sends in[0..7] to CTAs 0, 2 and 3; CTA 1's barrier gets its bytes by hand */
         "setp.eq.u32 %p3, %r2, 2; and.pred %p3, %p3, %p1; mov.u16 %h1, 13;\n"
         "@%p3 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r4+192], [%d0], 32, [%r3+16], %h1;\n"
         "setp.eq.u32 %p4, %r2, 1; and.pred %p4, %p4, %p1;\n@%p4 mbarrier.complete_tx.shared.b64 [%r3+16], 32;\n"

@@ -135,7 +135,7 @@ Test(emu_batches, reductions_come_in_the_order_of_ctas)
     }
 }
 
-Test(emu_batches, the_first_fault_is_told)
+Test(emu_batches, the_first_fault_is_reported)
 {
     for (unsigned i = 0; i < TURNS; i++) {
         const struct outcome o = run("late_fault", threads[i % THREADS], i & 1, 0);

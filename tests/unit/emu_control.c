@@ -935,7 +935,7 @@ static uint32_t parted_arrive(uint32_t i)
 {
     return i % 64 < 32 ? 9 : 0;
 }
-Test(control, lanes_of_a_warp_arrive_at_a_cluster_barrier_apart)
+Test(control, lanes_of_a_warp_arrive_at_a_cluster_barrier_one_by_one)
 {
     /* warp 0 of each CTA arrives by halves, and waits; warp 1 of CTA 1 comes late with what they read */
     struct emu_run how = {.cluster = 2};

@@ -19,7 +19,7 @@ static size_t first_not_zero(const uint8_t *p, size_t size)
     return i;
 }
 
-/* Launches take cta_arena of any size and write all of them; what is clean or cleared holds zeros. Each room's bytes are
+/* Launches take cta_arena of any size and write all of them; what is clean or cleared holds zeros. Each block's bytes are
  * its own. */
 Test(emu_cta_arena, are_clean_where_they_say)
 {
@@ -34,22 +34,22 @@ Test(emu_cta_arena, are_clean_where_they_say)
             size_t size = 1 + (random >> 8) % (n % 4 == 3 ? 6 << 20 : 200 << 10);
             if (n == 6 && i == 7)
                 size = 80 << 20; /* larger than what addresses are asked for at once */
-            const struct cta_block room = taken[i] = cta_arena_take(r, size);
-            cr_assert_eq((uintptr_t)room.at % CTA_ARENA_ALIGN, 0);
-            cr_assert(room.end >= room.at + size);
-            uint8_t *const clean = room.clean > room.at ? room.clean : room.at;
-            if (clean < room.end) {
-                const size_t rest = (size_t)(room.end - clean);
-                cr_assert_eq(first_not_zero(clean, rest), rest, "launch %u, room %u", n, i);
+            const struct cta_block block = taken[i] = cta_arena_take(r, size);
+            cr_assert_eq((uintptr_t)block.at % CTA_ARENA_ALIGN, 0);
+            cr_assert(block.end >= block.at + size);
+            uint8_t *const clean = block.clean > block.at ? block.clean : block.at;
+            if (clean < block.end) {
+                const size_t rest = (size_t)(block.end - clean);
+                cr_assert_eq(first_not_zero(clean, rest), rest, "launch %u, block %u", n, i);
             }
             const size_t from = (random >> 4) % size, part = (size - from) / (1 + random % 2);
-            cta_block_clear(&room, room.at + from, part);
-            cr_assert_eq(first_not_zero(room.at + from, part), part, "launch %u, room %u", n, i);
-            memset(room.at, (int)(1 + i), (size_t)(room.end - room.at));
+            cta_block_clear(&block, block.at + from, part);
+            cr_assert_eq(first_not_zero(block.at + from, part), part, "launch %u, block %u", n, i);
+            memset(block.at, (int)(1 + i), (size_t)(block.end - block.at));
         }
         for (unsigned i = 0; i < count; i++)
             for (const uint8_t *p = taken[i].at; p < taken[i].end; p += 61)
-                cr_assert_eq(*p, 1 + i, "launch %u, room %u", n, i);
+                cr_assert_eq(*p, 1 + i, "launch %u, block %u", n, i);
         cta_arena_reset(r);
     }
     cta_arena_free(r);
@@ -83,7 +83,7 @@ static const char kernels[] =
     " or.b32 %r1, %r1, %r8; or.b32 %r1, %r1, %r12;\n"
     " ld.param.u64 %d1, [p]; red.global.or.b32 [%d1], %r1; ret; }\n";
 
-/* Anyone, for a step: so all CTAs that there is room for begin before most of them end. */
+/* Anyone, for a step: so all CTAs that there is block for begin before most of them end. */
 static int pick_anyone(void *self, const struct emu_warp *ready, size_t count, uint32_t *burst)
 {
     uint32_t *random = self;

@@ -328,7 +328,7 @@ Test(emu_faults, memory_that_the_host_released)
     close_device(&d);
 }
 
-/* A function of a header is inlined: the kernel's own line is told, and the header's behind it. */
+/* A function of a header is inlined: the kernel's own line is named, and the header's behind it. */
 Test(emu_faults, places_that_are_inlined)
 {
     static const struct {
@@ -378,7 +378,7 @@ Test(emu_faults, shared_memory_of_each_gpu)
         {"h100", 1024, (227 << 10) - 1024, NULL},
         {"h100", 1024, (227 << 10) - 1023, "a CTA on GPU h100 has at most 232448"},
         {"quadrofx5800", 16 << 10, 0, NULL},
-        {"quadrofx5800", (16 << 10) + 1, 0, "no room in shared memory for 16385 bytes of 's'"},
+        {"quadrofx5800", (16 << 10) + 1, 0, "shared memory is too small for 16385 bytes of 's'"},
         {"gtx480", 48 << 10, 1,
          "49153 bytes of shared memory: a CTA on GPU gtx480 has at most 49152"},
     };
@@ -829,7 +829,7 @@ Test(emu_faults, offsets_below_shared_memory)
               r.fault);
 }
 
-/* Who polls memory that nobody of the launch writes is told which, and who else could write it. */
+/* Who polls memory that nobody of the launch writes gets a message that names it, and who else could write it. */
 Test(emu_faults, a_deadlock_names_what_is_polled)
 {
     static const char *const polls[] = {"ld.volatile.global.u32 %v, [%o+4];",

@@ -110,7 +110,7 @@ Test(emu_found, halves_of_a_warp_wait_for_each_other)
 }
 
 /* Generic addresses of one warp that lie in different spaces, in a launch that is watched. */
-Test(emu_found, a_check_is_told_of_each_space)
+Test(emu_found, a_check_gets_accesses_of_each_space)
 {
     static const char *const accesses[] = {"atom.add.u32 %r2, [%d1], 1;",
                                            "ld.u32 %r2, [%d1]; st.u32 [%d1], %r2;",

@@ -43,7 +43,7 @@ Test(emu_stack, alloca_is_given_back_on_return)
     }
 }
 
-Test(emu_stack, a_kernel_that_takes_too_much_is_told)
+Test(emu_stack, a_kernel_that_takes_too_much_gets_a_message)
 {
     char ptx[1024];
     uint32_t out[1];

@@ -1,5 +1,5 @@
 /* Textures and surfaces in kernels: every instruction form against texture_fetch (tests/unit/emu_texture.c), surfaces against
- * a plain array, faults, and what observers are told. */
+ * a plain array, faults, and what observers get. */
 #include "emu/memory.h"
 #include "emu/order.h"
 #include "emu/texture.h"
@@ -975,8 +975,8 @@ Test(emu_texture, faults)
 
 /* ---- those who watch --------------------------------------------------------------------------- */
 
-/* Atomics, asynchronous copies and surfaces of a watched launch: told, and done as ever. */
-Test(emu_texture, observers_are_told)
+/* Atomics, asynchronous copies and surfaces of a watched launch: reported, and done as ever. */
+Test(emu_texture, observers_are_notified)
 {
     static const char body[] =
         "ld.param.u64 %d0, [surf]; mov.u32 %r2, 4; mov.u32 %r3, 1; mov.u32 %r10, s; mov.u32 %r11, bar; setp.eq.u32 %p1, %r1, 0;\n"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 100, ROOM = 128 }; /* the last warp has four lanes */
+enum { THREADS = 100, PADDED = 128 }; /* the last warp has four lanes */
 
 static uint32_t next_random(uint64_t *s)
 {
@@ -43,7 +43,7 @@ static const char *kernel(const char *version, const char *target, const char *b
 }
 
 struct lanes { /* what the threads get, and what they leave */
-    uint32_t a[ROOM], b[ROOM], c[ROOM], m[ROOM], on[ROOM], d[ROOM], p[ROOM];
+    uint32_t a[PADDED], b[PADDED], c[PADDED], m[PADDED], on[PADDED], d[PADDED], p[PADDED];
 };
 
 static void run_at(const char *version, const char *target, const char *body, struct lanes *x)

@@ -65,7 +65,7 @@ Test(emu_matrix, ldmatrix_and_stmatrix)
         uint32_t at[32], v[4][32], before[4][32];
         for (int i = 0; i < BYTES / 2; i++) memory[i] = want[i] = (uint16_t)rng_next(&seed);
         for (int l = 0; l < 32; l++)
-            at[l] = ((uint32_t)l * 7 % 32 * 5 + 3) * 16;     /* apart, in no order */
+            at[l] = ((uint32_t)l * 7 % 32 * 5 + 3) * 16;     /* not side by side, in no order */
         for (int l = n * 8; l < 32; l++) at[l] = 0x7fffffff; /* nobody looks at these */
         for (int i = 0; i < 4; i++)
             for (int l = 0; l < 32; l++) v[i][l] = before[i][l] = (uint32_t)rng_next(&seed);
@@ -655,7 +655,7 @@ static void run_watched(uint8_t *memory, struct seen *s, bool order)
 }
 
 /* What is named are the bytes of the matrix, each once, and they get there as without an observer. */
-Test(emu_matrix, accesses_are_told)
+Test(emu_matrix, accesses_are_reported)
 {
     begin("8.0", "sm_90");
     say(".visible .entry k(.param .u64 p)\n{\n.reg .b64 %%rd<6>;\n.reg .b32 %%a<8>, %%r<4>;\n.shared .align 32 .b8 sm[1024];\n"

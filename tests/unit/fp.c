@@ -677,7 +677,7 @@ static void exact_add(struct exact *e, uint64_t m, int place, bool neg) /* m < 2
     }
 }
 
-/* As a long double with what it has no room for as one bit: good for rounding to 32 bits and less. */
+/* As a long double in which one bit stands for all bits that do not fit: good for rounding to 32 bits and less. */
 static long double exact_value(const struct exact *e)
 {
     int top = WORDS - 1;

@@ -1,4 +1,4 @@
-/* The heap that libcuda.so.1 keeps apart from the program's. That it does: tests/cuda/program.c. */
+/* The heap that libcuda.so.1 keeps separate from the program's. That it does: tests/cuda/program.c. */
 #define _GNU_SOURCE
 #include "cuda/heap.h"
 #include "base/rng.h"
@@ -66,7 +66,7 @@ static void *churn(void *seed)
     return NULL;
 }
 
-Test(heap, keeps_blocks_apart)
+Test(heap, keeps_blocks_separate)
 {
     uint64_t seeds[] = {1, 2, 3};
     pthread_t threads[3];

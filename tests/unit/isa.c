@@ -74,7 +74,8 @@ static const struct {
     {90, "90", "mul.rn.f32", "mul_f32", "f32", 0, 1},
     {90, "90", "mul.wide.s16", "mul_wide", "s16", 0, 1},
     {90, "90", "mul.wide.u64", NULL, "", 0, 0},
-    {90, "90", "dp4a.u32.s32", "dp4a", "u32 s32", 0, 1}, /* types are told apart by their place */
+    {90, "90", "dp4a.u32.s32", "dp4a", "u32 s32", 0,
+     1}, /* types are distinguished by their place */
     {90, "90", "dp4a.s32.u32", "dp4a", "s32 u32", 0, 1},
     {90, "90", "dp4a.s32", NULL, "", 0, 0},
     {90, "90", "cvt.rn.f16.f32", "cvt_f16_f32", "f16 f32", 0, 1},

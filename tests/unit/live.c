@@ -200,7 +200,7 @@ Test(live, results_in_registers_are_read_on_return)
     done(&c);
 }
 
-Test(live, room_of_registers)
+Test(live, width_of_registers)
 {
     struct case_live c = live_of_body("mov.b128 o, {l, m}; mov.f32 w.x, e; mov.u32 v.x, a;"
                                       "mov.b16 i, j; mov.pred p, q; add.cc.u32 a, b, c;");
@@ -209,8 +209,8 @@ Test(live, room_of_registers)
     } rows[] = {{0, 4, 0}, {1, 4, 0}, {2, 2, 0}, {3, 1, 0}, {4, 0, 1}, {5, 0, 1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) { /* of the last write */
         uint32_t reg = c.f->uses[c.f->use_at[inst(&c, rows[i].inst) + 1] - 1].reg;
-        struct ptx_pressure room = ptx_flow_room(c.f, reg);
-        cr_expect(room.regs == rows[i].regs && room.preds == rows[i].preds, "row %zu", i);
+        struct ptx_pressure width = ptx_flow_width(c.f, reg);
+        cr_expect(width.regs == rows[i].regs && width.preds == rows[i].preds, "row %zu", i);
     }
     done(&c);
 }
@@ -358,12 +358,12 @@ static struct ptx_pressure slow_pressure(const struct ptx_flow *f, uint32_t s, b
     struct ptx_pressure p = {0, 0};
     for (uint32_t r = 0; r < f->reg_count; r++) {
         bool is = slow_live(f, s, at, r, block);
-        /* What is written for nothing takes room as well. */
+        /* What is written for nothing takes a register as well. */
         for (uint32_t u = f->use_at[s]; !at && !is && u < f->use_at[s + 1]; u++)
             is = f->uses[u].reg == r && f->uses[u].how & PTX_USE_WRITE;
-        struct ptx_pressure room = ptx_flow_room(f, r);
-        p.regs += is ? room.regs : 0;
-        p.preds += is ? room.preds : 0;
+        struct ptx_pressure width = ptx_flow_width(f, r);
+        p.regs += is ? width.regs : 0;
+        p.preds += is ? width.preds : 0;
     }
     return p;
 }
@@ -375,14 +375,14 @@ static void check_block(const struct case_live *c, uint32_t b, uint64_t seed,
     const struct ptx_block *block = &f->cfg->blocks[b];
     struct ptx_pressure in = {0, 0}, out = {0, 0};
     for (uint32_t r = 0; r < f->reg_count; r++) {
-        struct ptx_pressure room = ptx_flow_room(f, r);
+        struct ptx_pressure width = ptx_flow_width(f, r);
         if (slow_live(f, block->first, true, r, b)) {
-            in.regs += room.regs;
-            in.preds += room.preds;
+            in.regs += width.regs;
+            in.preds += width.preds;
         }
         if (slow_live(f, block->end, true, r, b)) {
-            out.regs += room.regs;
-            out.preds += room.preds;
+            out.regs += width.regs;
+            out.preds += width.preds;
         }
     }
     cr_expect(in.regs == c->live->in[b].regs && in.preds == c->live->in[b].preds,

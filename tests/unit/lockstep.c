@@ -1,4 +1,4 @@
-/* What observers are told where warps run in lockstep: the same as of warps that run one at a time. */
+/* What observers get where warps run in lockstep: the same as of warps that run one at a time. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
@@ -16,7 +16,7 @@ enum { WORDS = 1024, BLOCK = 200, GRID = 3 };
 struct heard { /* sums, in which no order is seen; by warp in order: `last` */
     uint64_t accesses, syncs, sum;
     uint64_t last[GRID][32];
-    unsigned alternations; /* times that another warp was told of than before */
+    unsigned alternations; /* times that another warp was reported than before */
     uint32_t before;
 };
 

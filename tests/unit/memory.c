@@ -160,7 +160,7 @@ static uint64_t plain_alloc(struct plain *p, uint64_t memory, uint64_t size, uin
 {
     uint64_t from = MEM_GLOBAL, address = 0;
     size_t i = 0;
-    for (; i < p->count; i++) { /* a gap must have room for every way to align */
+    for (; i < p->count; i++) { /* a gap must fit the block however it is aligned */
         if (from + size + (align - 256) + 256 <= p->blocks[i].address) break;
         from = (p->blocks[i].address + p->blocks[i].size + 256 + 255) / 256 * 256;
     }

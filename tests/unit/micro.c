@@ -25,7 +25,7 @@ static void add(void *self, const char *kernel, const struct emu_launch *l,
     for (const struct emu_counts *c = e->counts; c; c = c->next) s->grids++;
 }
 
-/* The operations of the rate among those counts; 0: the counts do not tell them apart. */
+/* The operations of the rate among those counts; 0: the counts do not distinguish them. */
 static double counted(const struct micro_rate *r, const struct seen *s)
 {
     const struct emu_events *e = &s->total;

@@ -53,7 +53,7 @@ struct program {
     struct function functions[6]; /* the last one is the kernel */
     unsigned function_count;
     unsigned grid, block[2], threads; /* threads: of all CTAs */
-    bool apart; /* a thread's slots lie side by side, not one thread's by the next one's */
+    bool own_slots; /* a thread's slots lie side by side, not one thread's by the next one's */
     unsigned labels, depth; /* of nesting */
     unsigned size;
     /* where statements may jump to: labels of what is around, innermost last */
@@ -581,8 +581,8 @@ static const char *memory(struct program *p)
     switch (where) {
     case 0:
     case 1: { /* the thread's own slots in .global */
-        unsigned stride = p->apart ? 8 : 8 * p->threads;
-        if (p->apart && chance(p, 20)) bytes = 16;
+        unsigned stride = p->own_slots ? 8 : 8 * p->threads;
+        if (p->own_slots && chance(p, 20)) bytes = 16;
         what = piece(p, store, bytes, &type);
         if (chance(p, 50)) { /* a slot that differs by thread */
             offset = below(p, 8) / bytes * bytes % 8;
@@ -868,13 +868,13 @@ static void exchange(struct program *p, struct list *l)
 static void statement(struct program *p, struct list *l)
 {
     bool kernel = p->writing + 1 == p->function_count;
-    unsigned kind = below(p, 100), room = 2 + below(p, 8);
+    unsigned kind = below(p, 100), depth_left = 2 + below(p, 8);
     if (p->depth >= 4 && kind >= 60 && kind < 86) kind = 0;
     if (kind < 40) add(p, l)->text[0] = operation(p);
     else if (kind < 60) add(p, l)->text[0] = memory(p);
-    else if (kind < 70) if_else(p, l, room);
-    else if (kind < 77) loop(p, l, room);
-    else if (kind < 80) choose(p, l, room);
+    else if (kind < 70) if_else(p, l, depth_left);
+    else if (kind < 77) loop(p, l, depth_left);
+    else if (kind < 80) choose(p, l, depth_left);
     else if (kind < 86) call(p, l);
     else if (kind < 92) { /* out of what is around, however far */
         if (p->end_count)
@@ -957,7 +957,7 @@ static void make_function(struct program *p, unsigned f)
             &b,
             "mad.wide.u32 %%own, %%index, %u, %%own;\nmad.wide.u32 %%out, %%index, %u, %%out;\n"
             "mad.wide.u32 %%a3, %%index, %u, %%in;\n",
-            p->apart ? SLOTS * 8 : 8, OUT * 8, IN * 8);
+            p->own_slots ? SLOTS * 8 : 8, OUT * 8, IN * 8);
         begin(p, &b);
         buf_puts(&b, "mov.u32 %depth, 0;\n");
     } else {
@@ -969,7 +969,7 @@ static void make_function(struct program *p, unsigned f)
         buf_puts(&b, "ld.global.u64 %in, [gin];\n");
         where(p, &b);
         buf_puts(&b, "ld.global.u64 %own, [gmem];\n");
-        buf_printf(&b, "mad.wide.u32 %%own, %%index, %u, %%own;\n", p->apart ? SLOTS * 8 : 8);
+        buf_printf(&b, "mad.wide.u32 %%own, %%index, %u, %%own;\n", p->own_slots ? SLOTS * 8 : 8);
         buf_printf(&b, "mad.wide.u32 %%a3, %%index, %u, %%in;\n", IN * 8);
         begin(p, &b);
         buf_puts(&b, signatures[s].begin);
@@ -1017,7 +1017,7 @@ static void make(struct program *p, uint64_t seed)
     memcpy(p->block, PICK(p, blocks), sizeof p->block);
     p->grid = 1 + below(p, 3);
     p->threads = p->grid * p->block[0] * p->block[1];
-    p->apart = chance(p, 50);
+    p->own_slots = chance(p, 50);
     p->size = 5 + below(p, 30);
     p->function_count = 1 + below(p, 5);
     for (unsigned f = 0; f < p->function_count; f++) make_function(p, f);
@@ -1193,7 +1193,7 @@ static bool try(uint64_t seed, bool talk)
         r = check(&p);
         char *ptx = render(&p);
         fprintf(stderr, "%s\n%s\ngrid %u, block %u x %u, slots %s\n", ptx, r.what, p.grid,
-                p.block[0], p.block[1], p.apart ? "apart" : "by turns");
+                p.block[0], p.block[1], p.own_slots ? "side by side" : "by turns");
         free(ptx);
     } else if (talk) {
         char *ptx = render(&p);

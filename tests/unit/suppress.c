@@ -1,4 +1,4 @@
-/* Lists of findings that are not told. */
+/* Lists of findings that are not reported. */
 #define _GNU_SOURCE
 #include "emu/suppress.h"
 #include "cuda/device.h"
@@ -85,7 +85,7 @@ Test(suppress, knows_nvidia_s_headers)
                         *none = suppressions_read("none", &why);
     cr_expect(suppressions_match(known, EMU_RACE, cg, cg));
     cr_expect(!suppressions_match(known, EMU_RACE, cg, own),
-              "the program's own part in it is told");
+              "the program's own part in it is reported");
     cr_expect(suppressions_match(known, EMU_RACE, unique, unique));
     cr_expect(suppressions_match(known, EMU_RACE, arrive, end));
     cr_expect(!suppressions_match(known, EMU_RACE, first, arrive), "nobody waited for its begin");
@@ -125,12 +125,12 @@ static const char ptx[] =
     " mov.u32 %r1, %tid.x; mul.lo.u32 %r2, %r1, 4; mov.u32 %r3, words; add.u32 %r2, %r2, %r3;\n"
     " st.shared.u32 [%r2], %r1;\n ld.shared.u32 %r1, [%r2+4];\n st.shared.u32 [words], %r1;\n ret;\n}\n";
 
-static size_t told, hidden, said;
+static size_t reported, hidden, said;
 static void after(void *self, const char *kernel, const struct emu_launch *l,
                   const struct emu_report *r)
 {
     (void)self, (void)kernel, (void)l;
-    told = r->finding_count;
+    reported = r->finding_count;
     hidden = r->suppressed;
 }
 static void say(void *self, const char *text)
@@ -155,14 +155,14 @@ static void launch(const char *list)
     cr_assert(cuLaunchKernel(f, 1, 1, 1, 4, 1, 1, 0, NULL, NULL, NULL) == CUDA_SUCCESS);
 }
 
-Test(suppress, findings_are_counted_and_not_told, .init = start, .fini = stop)
+Test(suppress, findings_are_counted_and_not_reported, .init = start, .fini = stop)
 {
     launch(NULL);
-    const size_t all = told;
+    const size_t all = reported;
     cr_assert(all >= 2 && hidden == 0 && said == all, "%zu", all);
     launch("race:ld.shared with [%r2], %r1;\n");
-    cr_expect(told == all - 1 && hidden == 1 && said == all - 1, "%zu, %zu", told, hidden);
+    cr_expect(reported == all - 1 && hidden == 1 && said == all - 1, "%zu, %zu", reported, hidden);
     launch("race:clash\n");
-    cr_expect(told == 0 && hidden == all && said == 0, "%zu, %zu", told, hidden);
+    cr_expect(reported == 0 && hidden == all && said == 0, "%zu, %zu", reported, hidden);
     cuda_device_configure(NULL);
 }
