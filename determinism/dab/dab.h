@@ -10,8 +10,9 @@
  * all buffers are flushed (IV-D). The adversary chooses, by its seed, when CTAs begin, which warp goes on and for how long,
  * and when messages of a flush arrive. Three things are kept from it: which CTAs are where (IV-C5), in which order the warps
  * of a scheduler fill their buffer (IV-C1 to C4), and in which order a memory partition carries out a flush (IV-D).
+ * dab.c: buffer_reduction() handles a full buffer, flush.c: apply_ready_transactions() decides the order of a flush.
  *
- * What must not depend on the adversary is decided where no warp can go on (dab.c, idle): which warps cannot add anything to
+ * What must not depend on the adversary is decided where no warp can go on (dab_on_idle() in dab.c): which warps cannot add anything to
  * a buffer any more, and that it is time to flush. What a warp does between two such moments does not depend on when it does
  * it, so neither does the moment.
  *

@@ -1,4 +1,4 @@
-/* Whether a launch is speculated, and the run itself (speculation.h).
+/* Whether a launch is speculated, and the run itself (speculation.h). conflict_free.c finds conflicts and rolls back.
  *
  * A kernel is tried until two of its launches had conflicts. Within a launch a run is repeated when it has learnt that a
  * load or store needs a tag after all: at most MOST_TRIES times. Which sites need tags is kept with the kernel, so that
