@@ -100,6 +100,7 @@ struct timing_line *timing_l1_find(const struct timing *c, uint32_t sm, uint32_t
     u32 i = l->chain[chain_of(l, sm, line)];
     while (i != NONE && all[i].line.tag != line) i = all[i].chained;
     if (i == NONE) return NULL;
+    if (c->m->l1.random) return &all[i].line; /* in no order */
     struct timing_l1_set *set = &l->set[(size_t)sm * l->sets + i / l->ways];
     if (set->newest != i) unlink_line(set, all, i), put_newest(set, all, i);
     return &all[i].line;
@@ -118,7 +119,7 @@ static u32 evict(const struct timing *c, u32 sm, struct timing_l1_set *set,
     u32 *at = &l->chain[chain_of(l, sm, all[i].line.tag)];
     while (*at != i) at = &all[*at].chained;
     *at = all[i].chained;
-    unlink_line(set, all, i);
+    if (!c->m->l1.random) unlink_line(set, all, i);
     return i;
 }
 
@@ -135,7 +136,7 @@ struct timing_line *timing_l1_take(const struct timing *c, uint32_t sm, uint32_t
     all[i].line = (struct timing_line){.tag = line};
     all[i].chained = l->chain[chain];
     l->chain[chain] = i;
-    put_newest(set, all, i);
+    if (!c->m->l1.random) put_newest(set, all, i);
     return &all[i].line;
 }
 
