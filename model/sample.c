@@ -73,6 +73,7 @@ static void add_access(struct loads *l, struct load *own, const struct timing_ma
     for (u32 i = 0; i < TRACE_SIZE_N(word[2]); i++) {
         const struct trace_line *n = &c->lines[word[1] + i];
         const u64 asked = asked_by(n) * times, dram = n->from_dram * times;
+        if (!asked && !dram && n->how != COUNT_ATOMIC) continue; /* in L1: of no slice */
         const u32 slice = timing_slice_of(&l->slices, n->line);
         own->asked += asked, own->dram += dram;
         (timing_is_load(n) ? l->loads : l->writes)[slice] += asked;
