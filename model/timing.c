@@ -63,6 +63,8 @@ static void run(const struct emu_trace *t, const struct timing_machine *m,
     prepare_copies(&c);
     timing_prepare_locks(&c);
     timing_prepare_polls(&c);
+    /* A lapse also gets what SMs do in the sequence in which they do it. */
+    c.foresees = !c.hooks && !c.mem.locks && !c.mem.polled && !c.lapse;
     if (c.hooks) c.hooks->begin(&c, o);
     if (c.lapse) time_lapse_begin(&c);
     for (u32 k = 0; k < c.slots; k++)

@@ -82,12 +82,12 @@ static void fill(struct timing *c, uint32_t slot, uint32_t n, struct timing_acce
         struct timing_copies *s = &c->copies[slot * c->warps_per_cta + k];
         struct timing_warp *w = &c->warps[slot * c->warps_per_cta + k];
         if (s->batch != n + 1) continue;
-        const double ready = w->next->ready;
+        const double ready = *w->ready;
         if (ready < TIMING_NEVER && (ready < s->woken || ready > s->woken))
             s->batch = 0; /* it went on */
         else {
             timing_release_warp(c, w, s->held, batch->done, (enum timing_part)batch->part);
-            s->woken = w->next->ready;
+            s->woken = *w->ready;
         }
     }
 }
@@ -145,8 +145,8 @@ void timing_async_sleep(struct timing *c, struct timing_warp *w, uint32_t inst)
     struct timing_copies *s = &c->copies[timing_warp_index(c, w)];
     s->batch = 0;
     if (c->hooks || c->code.steps[inst] != TRY || s->waits <= c->batches[w->cta].filled) return;
-    s->batch = s->waits, s->held = w->next->ready;
-    w->next->ready = TIMING_NEVER;
+    s->batch = s->waits, s->held = *w->ready;
+    *w->ready = TIMING_NEVER;
 }
 
 bool timing_async_wake(struct timing *c, uint32_t slot, double now)
@@ -155,7 +155,7 @@ bool timing_async_wake(struct timing *c, uint32_t slot, double now)
     for (uint32_t k = 0; k < c->warps_per_cta; k++) {
         struct timing_warp *w = &c->warps[slot * c->warps_per_cta + k];
         struct timing_copies *s = &c->copies[slot * c->warps_per_cta + k];
-        if (!w->live || !s->batch || w->next->ready != TIMING_NEVER) continue;
+        if (!w->live || !s->batch || *w->ready != TIMING_NEVER) continue;
         s->batch = 0;
         timing_release_warp(c, w, s->held, now, TIMING_BARRIER);
         any = true;

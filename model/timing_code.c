@@ -62,15 +62,22 @@ static void prepare_registers(struct timing *c)
 {
     const struct emu_trace *t = c->t;
     u32 count = 0;
-    c->code.regs = t->reg_count < REGS ? t->reg_count + 1 : REGS;
+    const u32 never = t->reg_count < REGS ? t->reg_count : REGS; /* none that is written */
+    c->code.regs = never + 1;
     c->code.reg_of = t->regs;
-    if (t->reg_count < c->code.regs) return;
-    for (u32 i = 0; i < t->inst_count; i++) {
-        const struct trace_inst *x = &t->insts[i];
-        if (x->reg + x->reads + x->writes > count) count = x->reg + x->reads + x->writes;
+    if (t->reg_count > REGS) {
+        for (u32 i = 0; i < t->inst_count; i++) {
+            const struct trace_inst *x = &t->insts[i];
+            if (x->reg + x->reads + x->writes > count) count = x->reg + x->reads + x->writes;
+        }
+        c->code.reg_of = c->code.folded = timing_take(&c->storage, count, sizeof(u32));
+        for (u32 i = 0; i < count; i++) c->code.folded[i] = t->regs[i] % REGS;
     }
-    c->code.reg_of = c->code.folded = timing_take(&c->storage, count, sizeof(u32));
-    for (u32 i = 0; i < count; i++) c->code.folded[i] = t->regs[i] % c->code.regs;
+    for (u32 i = 0; i < t->inst_count; i++) {
+        struct timing_inst *x = &c->code.insts[i];
+        for (u32 k = 0; k < 4; k++)
+            x->four[k] = (uint16_t)(k < x->all ? c->code.reg_of[x->reg + k] : never);
+    }
 }
 
 static bool is_sequence(u8 class)
@@ -118,6 +125,7 @@ static void prepare_instructions(struct timing *c)
         const u8 class = cost_class(i->op);
         const bool reduces = c->m->scheduled && is_reduction(i);
         c->code.insts[k] = (struct timing_inst){i->reg,
+                                                {0},
                                                 (uint16_t)i->reads,
                                                 (uint16_t)(i->reads + (reduces ? 0 : i->writes)),
                                                 class,

@@ -268,8 +268,8 @@ static void flush_cluster(struct timing *c, uint32_t sm, double now);
 static void hold(struct timing_warp *w, struct hardware_warp *h, enum why why)
 {
     h->why = (uint8_t)why;
-    h->ready = w->next->ready;
-    w->next->ready = TIMING_NEVER;
+    h->ready = *w->ready;
+    *w->ready = TIMING_NEVER;
 }
 
 static void look(struct timing *c, struct timing_warp *w, double now)

@@ -150,8 +150,8 @@ static void hold(struct timing *c, struct timing_warp *w, enum why why)
 {
     struct hardware_warp *h = at(c, w);
     h->why = (uint8_t)why;
-    h->ready = w->next->ready;
-    w->next->ready = TIMING_NEVER;
+    h->ready = *w->ready;
+    *w->ready = TIMING_NEVER;
     gpudet_of(c)->moved = true;
 }
 

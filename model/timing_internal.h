@@ -40,36 +40,38 @@
 
 struct timing;
 
-struct
-    timing_candidate { /* of a warp: what its scheduler looks at; a scheduler's stand side by side */
-    double
-        ready; /* its registers are there, it may issue; TIMING_NEVER: it waits at a barrier, or has ended */
-    uint32_t age;
-    uint8_t unit; /* enum timing_unit, of the next instruction */
+/* What schedulers look at of warps: those of one scheduler stand side by side (timing_warp.place). */
+struct timing_next {
+    double *ready; /* its registers are there, it may issue; TIMING_NEVER: it waits, or has ended */
+    uint32_t *age;
+    uint8_t *unit; /* enum timing_unit, of the next instruction */
+    uint32_t each; /* even: places of a scheduler; those without a warp are never ready */
 };
 
 struct timing_warp {
+    /* what each issue asks for */
+    uint32_t inst, left; /* the next instruction, and how many of its block are left with it */
+    uint8_t part;        /* enum timing_part: what `ready` waits for */
+    uint8_t class;       /* of the next instruction */
+    bool live;
+    uint32_t entered; /* instructions of the block that begins with it; 0: none does */
+    double fold;      /* so many executions are meant by one of the block, */
+    double *ready;    /* struct timing_next */
+    double *regs;
+    uint8_t *reg_parts;
+    double begun, over;          /* its first issue; when all that it asked of memory is done */
+    uint32_t cta, sm, scheduler; /* slot of its CTA; scheduler of the device */
+    uint32_t place;              /* in struct timing_next */
     const struct trace_warp *trace;
     const struct trace_cta *cta_trace;
-    uint32_t at;         /* word */
-    uint32_t line;       /* of instructions, that it has last: its number and one */
-    uint32_t inst, left; /* the next instruction, and how many of its block are left with it */
-    uint32_t entered;    /* instructions of the block that begins with it; 0: none does */
-    struct timing_candidate *next;
-    double begun, over;          /* its first issue; when all that it asked of memory is done */
-    uint8_t part;                /* enum timing_part: what `ready` waits for */
-    uint8_t class;               /* of the next instruction */
-    uint32_t cta, sm, scheduler; /* slot of its CTA; scheduler of the device */
-    bool live;
+    uint32_t at;                        /* word */
+    uint32_t line;                      /* of instructions, that it has last: its number and one */
     bool waits;                         /* at a barrier */
     struct timing_lock *holds, *awaits; /* NULL: none (timing_lock.c) */
     uint32_t polls; /* TRACE_POLL_WORD of the lane that waits; 0: none (timing_poll.c) */
     uint8_t lanes;  /* active ones; of a trace that says so */
     bool unsynced;  /* barriers of the block are left out of the trace */
-    double fold;    /* so many executions are meant by one of the block, */
     double rest;    /* in windows: by 2^level times this */
-    double *regs;
-    uint8_t *reg_parts;
 };
 
 struct timing_cta { /* a slot of an SM */
@@ -79,14 +81,17 @@ struct timing_cta { /* a slot of an SM */
 };
 
 struct timing_scheduler {
-    struct timing_candidate *next; /* of its warps */
-    double *unit[TIMING_UNITS];    /* when those that it issues to are free */
-    double at;              /* when a warp of it may be able to issue; TIMING_NEVER: none may */
-    double last;            /* behind the last issue */
-    uint32_t *warps, count; /* slots of warps */
+    double unit[TIMING_UNITS]; /* when those that it issues to are free */
+    double last;               /* behind the last issue */
+    uint32_t *warps, count;    /* slots of warps */
+    uint32_t first;            /* of its warps in struct timing_next */
     uint32_t recent;
-    bool strict; /* it issues from one warp alone: */
-    uint32_t turn;
+    bool strict;   /* it issues from one warp alone: */
+    uint32_t turn; /* this one */
+    /* The warp that is to issue at the scheduler's time, while no warp and no unit changes. */
+    bool planned;
+    uint32_t plan;
+    double plan_later; /* timing_choice.later */
     double part[TIMING_PARTS], by_unit[TIMING_UNITS];
 };
 
@@ -178,8 +183,9 @@ struct timing_events { /* by a hash of their names: of as many as `map` says */
     uint8_t *seen; /* pieces that are in use: the others have anything in them */
 };
 
-struct timing_inst {     /* an instruction, as far as each issue of it asks */
-    uint32_t reg;        /* its place in reg_of: those read, then those written */
+struct timing_inst {  /* an instruction, as far as each issue of it asks */
+    uint32_t reg;     /* its place in reg_of: those read, then those written */
+    uint16_t four[4]; /* the first four of these; where it has fewer, one that is never written */
     uint16_t reads, all; /* with those written */
     uint8_t class, unit;
     bool fence;    /* the warp waits until all that it has stored is in L2 */
@@ -268,15 +274,19 @@ struct timing { /* one run */
     struct timing_storage storage;
     /* warps and schedulers */
     struct timing_warp *warps;
-    struct timing_candidate *next;
+    struct timing_next next;
+    double *issues; /* of a scheduler's warps */
     struct timing_cta *ctas;
     struct timing_scheduler *schedulers;
+    double
+        *turns; /* by scheduler: when a warp of it may be able to issue; TIMING_NEVER: none may */
+    /* No warp of another SM makes warps of an SM go on: a scheduler's next turn is known when it has issued. */
+    bool foresees;
     uint32_t *scheduler_warps;
     double *reg_times; /* of all warps */
     uint8_t *reg_parts;
     struct timing_copies *copies;   /* by warp */
     struct timing_batches *batches; /* by slot of a CTA */
-    double *units[TIMING_UNITS];    /* when each is free: by SM */
     struct timing_line *fetched;    /* lines of instructions that SMs have */
     uint32_t next_cta, age;         /* of the trace, the next to be placed; of the next warp */
     double dispatcher;              /* when the GPU can start another CTA in place of one */

@@ -14,6 +14,9 @@
 #include "ptx/isa.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 typedef uint32_t u32;
 typedef uint64_t u64;
@@ -28,10 +31,8 @@ static void set_key(struct timing *c, u32 sm, double key)
     u32 i = c->leaves + sm;
     c->key[i].when = key;
     for (i /= 2; i; i /= 2) {
-        const struct timing_sm_key *a = &c->key[2 * i], *b = a + 1;
-        const bool first = a->when <= b->when;
-        const double when = first ? a->when : b->when;
-        c->key[i].sm = first ? a->sm : b->sm, c->key[i].when = when;
+        const struct timing_sm_key *pair = &c->key[2 * i];
+        c->key[i] = pair[pair[1].when < pair[0].when];
     }
 }
 
@@ -79,8 +80,22 @@ static void enter_block(const struct timing *c, struct timing_warp *w, u32 word)
     w->left = 1;
 }
 
+/* Times are not negative: they compare as their bits do. */
+static u64 bits_of(double time)
+{
+    u64 bits;
+    memcpy(&bits, &time, sizeof bits);
+    return bits;
+}
+static double time_of(u64 bits)
+{
+    double time;
+    memcpy(&time, &bits, sizeof time);
+    return time;
+}
+
 /* The next instruction: when its registers are there. false: there is none. */
-static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u8 part)
+static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u32 part)
 {
     w->entered = 0;
     while (!w->left) {
@@ -93,29 +108,36 @@ static bool look_ahead(struct timing *c, struct timing_warp *w, double now, u8 p
         enter_block(c, w, word);
     }
     const struct timing_inst *i = &c->code.insts[w->inst];
-    double ready = now;
-    for (u32 r = 0; r < i->all; r++) {
+    u64 most = bits_of(now); /* which register comes last cannot be predicted: no branches */
+    for (u32 r = 0; r < 4; r++) {
+        const u64 there = bits_of(w->regs[i->four[r]]);
+        const u32 later = 0 - (u32)(there > most);
+        part ^= (part ^ w->reg_parts[i->four[r]]) & later;
+        most = there > most ? there : most;
+    }
+    double ready = time_of(most);
+    for (u32 r = 4; r < i->all; r++) {
         const u32 reg = c->code.reg_of[i->reg + r];
         if (w->regs[reg] > ready) ready = w->regs[reg], part = w->reg_parts[reg];
     }
-    w->class = i->class, w->next->unit = i->unit;
+    w->class = i->class, c->next.unit[w->place] = i->unit;
     if (c->m->fetch_lines && w->line != w->inst / FETCHED + 1) {
         const double there = fetch(c, w->sm, w->inst, now);
         w->line = w->inst / FETCHED + 1;
         if (there > ready) ready = there, part = TIMING_FETCH;
     }
-    w->next->ready = ready, w->part = part;
+    *w->ready = ready, w->part = (u8)part;
     if (c->hooks) c->hooks->look(c, w, now);
     return true;
 }
 
 static void wake(struct timing *c, u32 scheduler, double when)
 {
-    struct timing_scheduler *s = &c->schedulers[scheduler];
     const u32 sm = scheduler / c->m->schedulers;
+    c->schedulers[scheduler].planned = false;
     if (scheduler == c->stepping) c->woken = when < c->woken ? when : c->woken;
-    else if (when < s->at) {
-        s->at = when;
+    else if (when < c->turns[scheduler]) {
+        c->turns[scheduler] = when;
         c->choices[sm].made = false; /* it was made of those that could issue before */
         if (sm != c->running && when < c->key[c->leaves + sm].when) set_key(c, sm, when);
     }
@@ -124,9 +146,9 @@ static void wake(struct timing *c, u32 scheduler, double when)
 void timing_release_warp(struct timing *c, struct timing_warp *w, double ready, double when,
                          enum timing_part part)
 {
-    w->next->ready = ready > when ? ready : when;
+    *w->ready = ready > when ? ready : when;
     if (when > ready) w->part = (u8)part;
-    wake(c, w->scheduler, w->next->ready);
+    wake(c, w->scheduler, *w->ready);
 }
 
 /* Starts a CTA in the slot. false: none of its instructions was traced. */
@@ -146,15 +168,16 @@ static bool place(struct timing *c, u32 slot, u32 number, double now, u8 part)
                                   .cta = slot,
                                   .sm = w->sm,
                                   .scheduler = w->scheduler,
-                                  .next = w->next,
+                                  .ready = w->ready,
+                                  .place = w->place,
                                   .begun = -1,
                                   .fold = 1,
                                   .rest = trace_warp_rest(&trace->warps[k]),
                                   .regs = w->regs,
                                   .reg_parts = w->reg_parts};
-        w->next->age = c->age++;
+        c->next.age[w->place] = c->age++;
         w->live = look_ahead(c, w, now, part);
-        if (!w->live) w->next->ready = TIMING_NEVER;
+        if (!w->live) *w->ready = TIMING_NEVER;
         cta->live += w->live;
         if (w->live) wake(c, w->scheduler, now);
     }
@@ -198,7 +221,7 @@ static void leave(struct timing *c, struct timing_warp *w, double now)
 {
     struct timing_cta *cta = &c->ctas[w->cta];
     w->live = false;
-    w->next->ready = TIMING_NEVER;
+    *w->ready = TIMING_NEVER;
     if (w->over > now) now = w->over;
     if (w->holds) timing_lock_ended(c, w, now);
     if (now - w->begun > c->out->chain) c->out->chain = now - w->begun;
@@ -219,7 +242,7 @@ static void release(struct timing *c, u32 slot, double now)
         if (!w->live || !w->waits) continue;
         w->waits = false;
         if (!look_ahead(c, w, now + c->m->barrier_latency, TIMING_BARRIER)) leave(c, w, now);
-        else if (w->next->ready != TIMING_NEVER) wake(c, w->scheduler, w->next->ready);
+        else if (*w->ready != TIMING_NEVER) wake(c, w->scheduler, *w->ready);
     }
     if (!cta->live) end_cta(c, slot);
 }
@@ -231,19 +254,36 @@ static void end_warp(struct timing *c, struct timing_warp *w, double now)
     else release(c, w->cta, now);
 }
 
+/* The unit that the scheduler issues to is free then. Schedulers share a unit if an SM has fewer of them: each n-th does.
+ * What another one plans is for a time at which the unit is free, or it plans anew. */
+static inline void set_unit(struct timing *c, u32 scheduler, u32 unit, double free)
+{
+    const u32 all = c->m->schedulers, n = c->m->units[unit];
+    if (n >= all) {
+        c->schedulers[scheduler].unit[unit] = free;
+        return;
+    }
+    for (u32 k = scheduler % all % n; k < all; k += n) {
+        const u32 other = scheduler - scheduler % all + k;
+        c->schedulers[other].unit[unit] = free;
+        if (c->turns[other] < free) c->schedulers[other].planned = false;
+    }
+}
+
 /* The instruction occupies its unit. Some GPUs have lanes that serve either integers or f32 (int_fp32); branches and
  * shuffles need none of them. */
-static void take_unit(const struct timing *c, struct timing_scheduler *s,
-                      const struct timing_inst *i, double now, double interval, double fold)
+static void take_unit(struct timing *c, u32 scheduler, const struct timing_inst *i, double now,
+                      double interval, double fold)
 {
+    const double *units = c->schedulers[scheduler].unit;
     const u32 unit = i->unit, class = i->class;
     const double both = now + c->m->int_fp32 * fold;
     const bool ints = unit == TIMING_UNIT_INT && class != PTX_COST_SHUFFLE &&
                       class != PTX_COST_CONTROL && class != PTX_COST_BARRIER;
-    *s->unit[unit] = now + interval;
-    if (ints && *s->unit[TIMING_UNIT_FP32] < both) *s->unit[TIMING_UNIT_FP32] = both;
-    if (unit == TIMING_UNIT_FP32 && *s->unit[TIMING_UNIT_INT] < both)
-        *s->unit[TIMING_UNIT_INT] = both;
+    set_unit(c, scheduler, unit, now + interval);
+    if (ints && units[TIMING_UNIT_FP32] < both) set_unit(c, scheduler, TIMING_UNIT_FP32, both);
+    if (unit == TIMING_UNIT_FP32 && units[TIMING_UNIT_INT] < both)
+        set_unit(c, scheduler, TIMING_UNIT_INT, both);
 }
 
 /* Whether the warp's next instruction polls for a store that is not in L2: it is issued when that is. */
@@ -254,7 +294,7 @@ static bool polls_again(struct timing *c, struct timing_scheduler *s, struct tim
     const bool waits = timing_poll_waits(c, w, now, &when);
     if (!waits && when <= now) return false;
     s->part[TIMING_L2] += c->issue_cycles * w->fold;
-    w->next->ready = TIMING_NEVER;
+    *w->ready = TIMING_NEVER;
     if (!waits) timing_release_warp(c, w, when, when, TIMING_L2);
     return true;
 }
@@ -284,7 +324,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     const double fold = w->fold;
     if (class == PTX_COST_MEMORY && c->mem.locks && timing_lock_waits(c, w)) {
         s->part[TIMING_ATOMIC] += c->issue_cycles * fold;
-        w->next->ready = TIMING_NEVER;
+        *w->ready = TIMING_NEVER;
         return;
     }
     if (class == PTX_COST_MEMORY && c->mem.polled && polls_again(c, s, w, now)) return;
@@ -295,7 +335,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
         interval *= c->code.matrices[inst];
         if (interval > m->interval[class] * fold) done.done += interval - m->interval[class] * fold;
     }
-    take_unit(c, s, i, now, interval, fold);
+    take_unit(c, w->scheduler, i, now, interval, fold);
     s->part[TIMING_ISSUE] += c->issue_cycles * fold;
     s->by_unit[i->unit] += c->issue_cycles * fold;
     c->out->instructions++;
@@ -326,7 +366,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
         if (there.done > after) after = there.done, part = there.part;
     }
     if (class == PTX_COST_BARRIER && !w->unsynced) {
-        w->next->ready = TIMING_NEVER;
+        *w->ready = TIMING_NEVER;
         w->waits = true;
         c->ctas[w->cta].arrived++;
         release(c, w->cta, now);
@@ -346,9 +386,11 @@ static u32 turn_of(const struct timing *c, struct timing_scheduler *s)
 
 /* ---- schedulers ---------------------------------------------------------------------------------------------- */
 
-static double issues_at(const struct timing_candidate *w, double unit_free)
+/* When the warp at that place of the scheduler may issue. */
+static double issues_at(const struct timing *c, const struct timing_scheduler *s, u32 k)
 {
-    return w->ready > unit_free ? w->ready : unit_free;
+    const double ready = c->next.ready[s->first + k], free = s->unit[c->next.unit[s->first + k]];
+    return ready > free ? ready : free;
 }
 
 /* After an issue from w: the earliest cycle in which a warp of the scheduler may issue; for the others it is `later`.
@@ -356,57 +398,147 @@ static double issues_at(const struct timing_candidate *w, double unit_free)
 static double next_turn(const struct timing *c, const struct timing_scheduler *s,
                         const struct timing_warp *w, double later)
 {
-    const double own = issues_at(w->next, *s->unit[w->next->unit]);
+    const double own = issues_at(c, s, w->place - s->first);
     if (own < later) later = own;
     if (later < s->last || c->hooks) later = s->last; /* an order may change what others can do */
     return later < c->woken ? later : c->woken;
 }
 
-/* Chooses a warp that can issue now. false: none can. */
+/* When warps may issue: c->issues[k], the soonest, and the soonest of the others. It is without branches: which warp is
+ * ready cannot be predicted. */
+static inline void find_soonest(const struct timing *c, const struct timing_scheduler *s,
+                                double soonest[2])
+{
+    const double *ready = c->next.ready + s->first, *free = s->unit;
+    const u8 *unit = c->next.unit + s->first;
+    double *issues = c->issues;
+#ifdef __SSE2__
+    __m128d first = _mm_set1_pd(TIMING_NEVER), second = first;
+    for (u32 k = 0; k < s->count; k += 2) {
+        const __m128d units = _mm_loadh_pd(_mm_load_sd(&free[unit[k]]), &free[unit[k + 1]]),
+                      at = _mm_max_pd(_mm_loadu_pd(&ready[k]), units);
+        _mm_storeu_pd(&issues[k], at);
+        second = _mm_min_pd(second, _mm_max_pd(first, at));
+        first = _mm_min_pd(first, at);
+    }
+    const __m128d high = _mm_unpackhi_pd(first, first);
+    second = _mm_min_sd(_mm_min_sd(second, _mm_unpackhi_pd(second, second)),
+                        _mm_max_sd(first, high));
+    soonest[0] = _mm_cvtsd_f64(_mm_min_sd(first, high)), soonest[1] = _mm_cvtsd_f64(second);
+#else
+    soonest[0] = soonest[1] = TIMING_NEVER;
+    for (u32 k = 0; k < s->count; k++) {
+        const double at = fmax(ready[k], free[unit[k]]);
+        issues[k] = at;
+        soonest[1] = fmin(soonest[1], fmax(soonest[0], at));
+        soonest[0] = fmin(soonest[0], at);
+    }
+#endif
+}
+
+/* By warp of 64 of the scheduler, from the k-th on: it may issue until `when`. */
+static u64 issuable(const struct timing *c, const struct timing_scheduler *s, u32 k, double when)
+{
+    const u32 end = s->count < k + 64 ? s->count : k + 64;
+    u64 mask = 0;
+#ifdef __SSE2__
+    const __m128d until = _mm_set1_pd(when);
+    for (u32 i = 0; k + i < end; i += 2)
+        mask |= (u64)_mm_movemask_pd(_mm_cmple_pd(_mm_loadu_pd(&c->issues[k + i]), until)) << i;
+#else
+    for (u32 i = 0; k + i < end; i++) mask |= (u64)(c->issues[k + i] <= when) << i;
+#endif
+    return mask;
+}
+
+/* The warp that goes first of those that may issue until `when`. */
+static u32 first_until(const struct timing *c, const struct timing_scheduler *s, double when)
+{
+    u32 best = UINT32_MAX, best_rank = UINT32_MAX;
+    for (u32 from = 0; from < s->count; from += 64)
+        for (u64 left = issuable(c, s, from, when); left; left &= left - 1) {
+            const u32 k = from + (u32)__builtin_ctzll(left);
+            const u32 rank = c->m->oldest    ? c->next.age[s->first + k]
+                             : k > s->recent ? k - s->recent - 1
+                                             : k + s->count - s->recent - 1;
+            if (rank < best_rank) best = k, best_rank = rank;
+        }
+    return best;
+}
+
+/* Of a scheduler that is strict: only one warp can. */
+static bool choose_strictly(struct timing *c, u32 number, struct timing_choice *choice)
+{
+    struct timing_scheduler *s = &c->schedulers[number];
+    const u32 only = turn_of(c, s);
+    const double at = s->count ? issues_at(c, s, only) : TIMING_NEVER;
+    *choice = (struct timing_choice){at <= c->turns[number], number, only, TIMING_NEVER};
+    if (!choice->made) c->turns[number] = at;
+    return choice->made;
+}
+
+/* Chooses a warp that can issue now. false: none can, and the scheduler has another turn. */
 static bool choose(struct timing *c, u32 number, struct timing_choice *choice)
 {
     struct timing_scheduler *s = &c->schedulers[number];
-    if (s->at < s->last) { /* one that was woken in the cycle of another's issue */
-        s->at = s->last;
+    double soonest[2];
+    if (c->turns[number] < s->last) { /* one that was woken in the cycle of another's issue */
+        c->turns[number] = s->last;
         return false;
     }
-    const double now = s->at;
-    double later = TIMING_NEVER, free[TIMING_UNITS];
-    u32 best = UINT32_MAX, best_rank = UINT32_MAX;
-    for (u32 u = 0; u < TIMING_UNITS; u++) free[u] = *s->unit[u];
-    *choice = (struct timing_choice){true, number, s->recent, now};
-    if (c->m->oldest && !s->strict && s->recent < s->count &&
-        issues_at(&s->next[s->recent], free[s->next[s->recent].unit]) <= now)
+    if (s->planned) {
+        *choice = (struct timing_choice){true, number, s->plan, s->plan_later};
+        s->planned = false;
         return true;
-    const u32 only = s->strict ? turn_of(c, s) : UINT32_MAX;
-    for (u32 k = 0; k < s->count; k++) {
-        if (s->strict && k != only) continue;
-        const double at = issues_at(&s->next[k], free[s->next[k].unit]);
-        if (at > now) {
-            if (at < later) later = at;
-            continue;
-        }
-        if (best != UINT32_MAX) later = now;
-        const u32 rank = c->m->oldest    ? s->next[k].age
-                         : k > s->recent ? k - s->recent - 1
-                                         : k + s->count - s->recent - 1;
-        if (rank < best_rank) best = k, best_rank = rank;
     }
-    choice->made = best != UINT32_MAX;
-    choice->warp = best, choice->later = later;
-    if (!choice->made) s->at = later;
-    return choice->made;
+    if (s->strict) return choose_strictly(c, number, choice);
+    const double now = c->turns[number];
+    const bool keeps = c->m->oldest && s->recent < s->count; /* the last warp goes first */
+    *choice = (struct timing_choice){true, number, s->recent, now};
+    if (keeps && issues_at(c, s, s->recent) <= now) return true;
+    find_soonest(c, s, soonest);
+    choice->made = soonest[0] <= now;
+    const double when = choice->made ? now : soonest[0];
+    c->turns[number] = when;
+    if (when == TIMING_NEVER) return false;
+    choice->warp = first_until(c, s, when);
+    choice->later = soonest[1] > when ? soonest[1] : when;
+    if (choice->made) return true;
+    s->planned = !c->hooks;
+    s->plan = keeps && c->issues[s->recent] <= when ? s->recent : choice->warp;
+    s->plan_later = s->plan == s->recent && keeps ? when : choice->later;
+    return false;
+}
+
+/* The same beforehand: when the scheduler issues next, and from which warp. */
+static void foresee(struct timing *c, u32 number)
+{
+    struct timing_scheduler *s = &c->schedulers[number];
+    const bool keeps = c->m->oldest && s->recent < s->count;
+    double soonest[2], when = s->last;
+    u32 warp = s->recent;
+    if (!keeps || issues_at(c, s, warp) > when) {
+        find_soonest(c, s, soonest);
+        when = soonest[0] > when ? soonest[0] : when;
+        if (!keeps || c->issues[warp] > when)
+            warp = when < TIMING_NEVER ? first_until(c, s, when) : UINT32_MAX;
+    }
+    c->turns[number] = when;
+    s->planned = when < TIMING_NEVER;
+    s->plan = warp, s->plan_later = when;
 }
 
 static void step(struct timing *c, struct timing_choice *choice)
 {
     struct timing_scheduler *s = &c->schedulers[choice->scheduler];
     struct timing_warp *w = &c->warps[s->warps[choice->warp]];
-    const double now = s->at, waited = now - s->last;
-    const double ready = w->next->ready > s->last ? w->next->ready : s->last,
-                 taken = now > ready ? now - ready : 0; /* the unit, from when the warp could */
-    if (waited > 0) s->part[w->part] += waited - taken;
-    if (taken > 0) s->part[TIMING_UNIT] += taken, s->by_unit[w->next->unit] += taken;
+    const double now = c->turns[choice->scheduler], since = now - s->last,
+                 waited = since > 0 ? since : 0;
+    const double ready = *w->ready > s->last ? *w->ready : s->last, over = now - ready,
+                 taken = over > 0 ? over : 0; /* the unit, from when the warp could */
+    s->part[w->part] += waited - taken;
+    s->part[TIMING_UNIT] += taken;
+    s->by_unit[c->next.unit[w->place]] += taken;
     if (c->lapse) time_lapse_issue(c, choice->scheduler, w, s->last, taken, now);
     s->last = now + c->issue_cycles * w->fold;
     issue_bins_add(&c->issued, now, s->last);
@@ -416,7 +548,8 @@ static void step(struct timing *c, struct timing_choice *choice)
     choice->made = false;
     issue(c, s, w, now);
     c->stepping = UINT32_MAX;
-    s->at = next_turn(c, s, w, choice->later);
+    if (c->foresees) foresee(c, choice->scheduler);
+    else c->turns[choice->scheduler] = next_turn(c, s, w, choice->later);
 }
 
 /* Whether the warp has instructions after the next one. */
@@ -442,27 +575,41 @@ static bool is_own(const struct timing *c, const struct timing_warp *w)
     return true;
 }
 
+/* The scheduler of the SM whose turn is next, of several the first. */
+static inline u32 next_scheduler(const struct timing *c, u32 first)
+{
+    const double *turn = c->turns + first;
+    u32 next = 0;
+    if (c->m->schedulers == 4) { /* of most GPUs; without branches */
+        const u32 low = turn[1] < turn[0], high = 2 + (turn[3] < turn[2]);
+        return first + low + (high - low) * (turn[high] < turn[low]);
+    }
+    for (u32 s = 1; s < c->m->schedulers; s++)
+        if (turn[s] < turn[next]) next = s;
+    return first + next;
+}
+
 void timing_run_sm(struct timing *c, u32 sm, double now)
 {
     struct timing_choice *choice = &c->choices[sm];
-    const u32 first = sm * c->m->schedulers, end = first + c->m->schedulers;
-    u32 least;
+    const u32 first = sm * c->m->schedulers;
+    u32 next = next_scheduler(c, first);
     c->running = sm;
-    for (bool done = false; !done;) {
-        least = first;
-        for (u32 s = first + 1; s < end; s++)
-            if (c->schedulers[s].at < c->schedulers[least].at) least = s;
-        if (c->schedulers[least].at == TIMING_NEVER) break;
-        if (!choice->made && !choose(c, least, choice)) continue;
+    for (bool done = false; !done; next = next_scheduler(c, first)) {
+        if (c->turns[next] == TIMING_NEVER) break;
+        if (!choice->made && c->foresees && !c->schedulers[next].planned) {
+            foresee(c, next);
+            continue;
+        }
+        if (!choice->made && !choose(c, next, choice)) continue;
         const struct timing_scheduler *s = &c->schedulers[choice->scheduler];
-        if (s->at > now && !is_own(c, &c->warps[s->warps[choice->warp]])) break;
+        if (c->turns[choice->scheduler] > now && !is_own(c, &c->warps[s->warps[choice->warp]]))
+            break;
         step(c, choice);
         done = c->hooks != NULL; /* other SMs may have heard of it */
     }
     c->running = UINT32_MAX;
-    for (u32 s = least = first; s < end; s++)
-        if (c->schedulers[s].at < c->schedulers[least].at) least = s;
-    set_key(c, sm, c->schedulers[least].at);
+    set_key(c, sm, c->turns[next]);
 }
 
 bool timing_unblock(struct timing *c, double now)
@@ -486,34 +633,24 @@ bool timing_unblock(struct timing *c, double now)
 static void lay_out_warps(struct timing *c)
 {
     u32 *list = c->scheduler_warps;
+    for (size_t k = 0; k < (size_t)c->scheduler_count * c->next.each; k++)
+        c->next.ready[k] = TIMING_NEVER;
     for (u32 s = 0; s < c->scheduler_count; s++) {
         const u32 sm = s / c->m->schedulers;
-        c->schedulers[s].at = TIMING_NEVER;
+        c->turns[s] = TIMING_NEVER;
         c->schedulers[s].warps = list;
-        c->schedulers[s].next = c->next + (list - c->scheduler_warps);
+        c->schedulers[s].first = s * c->next.each;
         for (u32 k = s % c->m->schedulers; k < c->warps_per_sm; k += c->m->schedulers) {
             const u32 w = sm * c->warps_per_sm + k;
             c->warps[w].sm = sm;
             c->warps[w].scheduler = s;
             c->warps[w].regs = c->reg_times + (size_t)w * c->code.regs;
             c->warps[w].reg_parts = c->reg_parts + (size_t)w * c->code.regs;
-            c->warps[w].next = c->next + (list - c->scheduler_warps);
-            c->warps[w].next->ready = TIMING_NEVER;
+            c->warps[w].place = s * c->next.each + k / c->m->schedulers;
+            c->warps[w].ready = c->next.ready + c->warps[w].place;
             *list++ = w;
         }
         c->schedulers[s].count = (u32)(list - c->schedulers[s].warps);
-    }
-}
-
-/* Schedulers share a unit if an SM has fewer of them. */
-static void lay_out_units(struct timing *c)
-{
-    const u32 schedulers = c->m->schedulers;
-    for (u32 u = 0; u < TIMING_UNITS; u++) {
-        const u32 n = c->m->units[u];
-        c->units[u] = timing_take(&c->storage, (size_t)c->sms * n, sizeof(double));
-        for (u32 s = 0; s < c->scheduler_count; s++)
-            c->schedulers[s].unit[u] = &c->units[u][s / schedulers * n + s % schedulers % n];
     }
 }
 
@@ -527,11 +664,15 @@ void timing_prepare_sms(struct timing *c)
     c->ctas = timing_take(st, (size_t)c->sms * c->slots, sizeof *c->ctas);
     c->schedulers = timing_take(st, c->scheduler_count, sizeof *c->schedulers);
     c->scheduler_warps = timing_take(st, warps, sizeof(u32));
-    c->next = timing_take(st, warps, sizeof *c->next);
+    c->next.each = ((c->warps_per_sm - 1) / c->m->schedulers + 2) & ~1u;
+    c->next.ready = timing_take_raw(st, (size_t)c->scheduler_count * c->next.each, sizeof(double));
+    c->next.age = timing_take(st, (size_t)c->scheduler_count * c->next.each, sizeof(u32));
+    c->next.unit = timing_take(st, (size_t)c->scheduler_count * c->next.each, 1);
+    c->issues = timing_take_raw(st, c->next.each, sizeof *c->issues);
+    c->turns = timing_take_raw(st, c->scheduler_count, sizeof *c->turns);
     c->reg_times = timing_take_raw(st, (size_t)warps * c->code.regs, sizeof *c->reg_times);
     c->reg_parts = timing_take_raw(st, (size_t)warps * c->code.regs, 1);
     lay_out_warps(c);
-    lay_out_units(c);
     for (c->leaves = 1; c->leaves < c->sms;) c->leaves *= 2;
     c->key = timing_take(st, 2 * (size_t)c->leaves, sizeof *c->key);
     c->choices = timing_take(st, c->sms, sizeof *c->choices);
