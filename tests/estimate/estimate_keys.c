@@ -21,6 +21,7 @@ static const struct {
     {CONFIG_l2_line, "likewise"},
     {CONFIG_link_bandwidth, "of copies, not of launches"},
     {CONFIG_link_latency, "likewise"},
+    {CONFIG_link_uncached, "of what the host has copied: kernels here write their own"},
 };
 
 /* ---- kernels --------------------------------------------------------------------------------------------------- */

@@ -167,6 +167,33 @@ Test(measured_things, a_pass_of_l1_has_a_sector_of_each_of_four_banks)
     kernel_free(&k);
 }
 
+/* A lane follows pointers from element to element of what the host has copied, as `pointer_chase` does: 200 of 65,536 elements
+ * (256 KB) took 75,687 cycles on an H200 (h200.csv, "1 1 65536 200"), 378 each. An element in L2 takes 281 and one in DRAM 595
+ * (`chase` of h200-cycles.csv), with some instructions around. A copy of 64 KB is in L2. */
+static double follow(uint32_t elements, uint32_t steps)
+{
+    struct kernel k = kernel_new(
+        ".reg .u64 %a, %b, %q; .reg .u32 %n, %i, %x; .reg .pred %p; ld.param.u64 %a, [p];"
+        "ld.param.u64 %q, [q]; cvt.u32.u64 %n, %q; mov.u32 %i, 0; mov.u32 %x, 0; L:"
+        "mul.wide.u32 %b, %x, 4; add.u64 %b, %a, %b; ld.global.u32 %x, [%b];"
+        "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra L; st.global.u32 [%a], %x; ret;",
+        emu_gpu_find("h200"));
+    uint32_t *next = malloc(elements * sizeof *next);
+    for (uint32_t i = 0; i < elements; i++) next[i] = (i * 0x41c64e6d + 12345) % elements;
+    cr_assert(emu_copy_in(k.emu, k.params[0], next, elements * sizeof *next));
+    const double t = cycles(&k, 1, 1, 0, steps);
+    kernel_free(&k);
+    free(next);
+    return t;
+}
+
+Test(measured_things, a_large_copy_is_in_l2_in_part)
+{
+    const double large = follow(65536, 200) / 200, small = follow(16384, 200) / 200;
+    cr_expect(times(large, 378) <= 1.1, "of 256 KB %g cycles a step", large);
+    cr_expect(small <= 281 * 1.1, "of 64 KB %g cycles a step", small);
+}
+
 /* A chain of the instruction in a loop, as `heddle-suite cycles` has it: cycles of one of them. */
 static double of_chain(const char *instruction, uint32_t threads)
 {
