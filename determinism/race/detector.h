@@ -106,28 +106,29 @@ struct mbarrier {
     struct vclock *arrived[SIDES], *done[SIDES];
 };
 
-struct flag {
-    uint64_t address; /* 0: unused */
-    uint32_t id[2];   /* the CTA and the cluster of the last release */
-    struct vclock *released[LEVELS];
-    uint32_t chain[LEVELS]; /* unchanged while `released` only grows (read-modify-writes) */
-    uint32_t next;          /* global memory: the next flag in the word, or the next unused one */
-    /* Where no scope is narrower than .gpu: a strong write of a word here, if it is known, so that its event need not be looked
-     * at; 0: none. */
-    tag last_write;
-    bool was_atomic; /* by an atomic operation with a result */
-    /* In so many epochs after the release of its thread that made released[GPU]. LATER_MOST: not known. */
-    uint8_t later;
+struct narrow_levels { /* of a flag */
+    struct vclock *released[LEVELS - 1];
+    uint32_t chain[LEVELS - 1];
+    uint32_t id[LEVELS - 1]; /* the CTA and the cluster of the last release */
+    uint32_t vacant;         /* the number of the next unused one */
 };
-enum { LATER_MOST = UINT8_MAX };
-_Static_assert(sizeof(struct flag) == 64, "a flag of global memory has a line of the cache");
-struct flag_pool { /* the flags of global memory; struct cell has their numbers */
-    struct flag *list;
+/* The flags of global memory. Each line of shadow memory with a flag (struct page) has one for each word, so that nothing has to be
+ * read to find it; those of further bytes of a word are linked. */
+struct flag_pool {
+    struct word *list; /* also shadow.words */
     uint32_t count, vacant;
 };
-enum { FLAGS_MOST = 1 << 27 }; /* 8 GiB of addresses */
-struct flags {                 /* hash table by address */
-    struct flag *list;
+struct narrow_pool {
+    struct narrow_levels *list; /* [0] is empty */
+    uint32_t count, vacant;
+};
+enum { FLAGS_MOST = 1 << 28 }; /* 8 GiB of addresses, and 10 GiB for narrow levels */
+struct placed_flag {
+    uint64_t address; /* 0: unused */
+    struct flag flag;
+};
+struct flags { /* hash table by address */
+    struct placed_flag *list;
     uint32_t count, cap; /* cap: a power of two, or 0 */
 };
 
@@ -198,6 +199,7 @@ struct race {
     struct warp replay_warp;
     uint32_t replay_warp_number;
     struct flag_pool flag_pool;
+    struct narrow_pool narrow_pool;
     struct flags before_buffered; /* flags of global memory as they were before a buffered store */
     struct cta *ctas, *spare;     /* resident ones, the last used one first; unused ones */
     uint32_t cta_count;           /* of both lists */
@@ -267,29 +269,35 @@ static inline struct flag *race_flag_in(const struct race *r, const struct page 
                                         uint64_t address)
 {
     if (!(p->flagged >> (uint32_t)(address % PAGE) / 4 / LINE_WORDS & 1)) return NULL;
-    for (uint32_t i = *shadow_flag(p, address); i; i = r->flag_pool.list[i].next)
-        if (r->flag_pool.list[i].address == address) return &r->flag_pool.list[i];
-    return NULL;
+    for (struct flag *f = &shadow_word(&r->global, p, address)->flag;;
+         f = &r->flag_pool.list[f->next].flag) {
+        if (f->byte == 1 + address % 4) return f;
+        if (!f->next) return NULL;
+    }
+}
+/* What was released at the flag at a level, and its chain there. */
+static inline struct vclock **race_released(const struct race *r, struct flag *f, uint32_t level)
+{
+    return level == LEVELS - 1 ? &f->released : &r->narrow_pool.list[f->narrow].released[level];
+}
+static inline uint32_t *race_chain(const struct race *r, struct flag *f, uint32_t level)
+{
+    return level == LEVELS - 1 ? &f->chain : &r->narrow_pool.list[f->narrow].chain[level];
 }
 /* Where there is none. May move other flags. NULL: there is no memory. */
 struct flag *race_add_flag(struct race *r, struct cta *home, uint64_t address);
-void race_remove_flag(struct race *r, struct cta *home, struct flag *f);
+/* The flag at that address. Likewise. */
+void race_remove_flag(struct race *r, struct cta *home, struct flag *f, uint64_t address);
 /* After a weak store to it: removes the flag, if any. */
 void race_clear_flag(struct race *r, struct cta *home, uint64_t address);
-/* Prefetches the flag, whose number has been read. Whether there is one. */
-static inline bool race_prefetch_flag(const struct race *r, const struct page *p, uint64_t address)
-{
-    if (!(p->flagged >> (uint32_t)(address % PAGE) / 4 / LINE_WORDS & 1)) return false;
-    const uint32_t number = *shadow_flag(p, address);
-    __builtin_prefetch(&r->flag_pool.list[number]);
-    return number;
-}
 void race_flags_clear(struct race *r, struct flags *f);
 /* Drops the flags of global memory when the clocks have been cleared. */
 void race_flags_forget(struct race *r);
 /* The flag as it was before a strong store that the order still buffers; or NULL. */
 const struct flag *race_flag_before_buffered(const struct race *r, uint64_t address);
-void race_save_flag(struct race *r, const struct flag *was);
+/* A copy, with references of its own to clocks. */
+struct flag race_copy_flag(struct race *r, const struct flag *f);
+void race_save_flag(struct race *r, const struct flag *was, uint64_t address);
 /* emu_observer.drained: the bytes of a buffered store are in memory now. */
 void race_drained(void *self, const struct emu_drained *s);
 

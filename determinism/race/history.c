@@ -36,7 +36,7 @@ uint32_t events_add(struct events *e, const struct event *event)
 enum { SMALL = 1 << 20 };      /* bytes of a page directory that is allocated with calloc */
 enum { UNITS_MOST = 1 << 30 }; /* of a reserved arena: 16 GiB of addresses */
 enum { MUCH = 1 << 20 };       /* more bytes than shared memory has: a longer log */
-enum { CELLS_MOST = 1 << 30 }; /* 12 GiB of addresses; more are allocated by page */
+enum { CELLS_MOST = 1 << 30 }; /* 8 GiB of addresses; more are allocated by page */
 
 void shadow_begin(struct shadow *s, uint64_t bytes, const struct events *events)
 {
@@ -315,19 +315,26 @@ void shadow_keep(struct shadow *s, tag *half, const tag *list, uint32_t count)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-void shadow_mark_flags(struct shadow *s, struct page *p, uint32_t line)
+/* The cell of a word of the line. */
+static struct cell *line_cell(const struct shadow *s, const struct page *p, uint32_t line,
+                              uint32_t i)
 {
-    if (!p->cells) p->cells = cells_of(s, p->shift);
+    return shadow_cell_at(s, p, (line * LINE_WORDS + i) * UINT64_C(4));
+}
+
+void shadow_mark_flags(const struct shadow *s, struct page *p, uint32_t line, uint32_t number)
+{
+    for (uint32_t i = 0; p->shift && p->split >> line & 1 && i < LINE_WORDS; i++)
+        s->words[number + i].cell = *line_cell(s, p, line, i);
+    p->words[line] = number;
     p->flagged |= 1u << line;
-    for (uint64_t i = 0; i < LINE_WORDS; i++) *shadow_flag(p, (line * LINE_WORDS + i) * 4) = 0;
 }
 
 void shadow_split(struct shadow *s, struct page *p, uint32_t line)
 {
     const uint32_t n = p->lines[line];
     if (!p->cells) p->cells = cells_of(s, 2);
-    struct cell *cells = &p->cells[line * LINE_WORDS];
-    for (uint32_t i = 0; i < LINE_WORDS; i++) cells[i].write = cells[i].read = 0;
+    for (uint32_t i = 0; i < LINE_WORDS; i++) *line_cell(s, p, line, i) = (struct cell){0};
     p->split |= 1u << line;
     p->lines[line] = 0;
     if (!n) return;
@@ -338,8 +345,9 @@ void shadow_split(struct shadow *s, struct page *p, uint32_t line)
         const struct span span = r->list[i];
         for (uint32_t m = span.cells; m; m &= m - 1) {
             const uint32_t cell = (uint32_t)__builtin_ctz(m);
-            if (i < writes) shadow_add(s, &cells[cell].write, span_tag(span, cell));
-            else shadow_add_read(s, &cells[cell].read, span_tag(span, cell));
+            struct cell *c = line_cell(s, p, line, cell);
+            if (i < writes) shadow_add(s, &c->write, span_tag(span, cell));
+            else shadow_add_read(s, &c->read, span_tag(span, cell));
         }
     }
     give(s, n, line_units(capacity));
@@ -366,9 +374,9 @@ struct shadow_line *shadow_line_reserve(struct shadow *s, struct page *p, uint32
 
 void shadow_merge(struct shadow *s, struct page *p, uint32_t line)
 {
-    for (uint32_t i = line * LINE_WORDS; i < (line + 1) * LINE_WORDS; i++) {
-        free_set(s, p->cells[i].write);
-        free_set(s, p->cells[i].read);
+    for (uint32_t i = 0; i < LINE_WORDS; i++) {
+        free_set(s, line_cell(s, p, line, i)->write);
+        free_set(s, line_cell(s, p, line, i)->read);
     }
     p->split &= ~(1u << line);
     p->lines[line] = 0;
@@ -399,9 +407,9 @@ static void make_fine(struct shadow *s, struct page *p)
     for (uint32_t line = 0; line < LINES; line++)
         if (!(p->split >> line & 1)) shadow_split(s, p, line);
     struct cell *coarse = p->cells;
+    for (uint32_t i = 0; i < PAGE / 4; i++) coarse[i] = *shadow_cell_at(s, p, i * UINT64_C(4));
     p->cells = cells_of(s, 0);
     for (uint32_t i = 0; i < PAGE; i++) {
-        p->cells[i].flag = coarse[i / 4].flag;
         copy_half(s, &p->cells[i].write, coarse[i / 4].write);
         copy_half(s, &p->cells[i].read, coarse[i / 4].read);
     }

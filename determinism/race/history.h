@@ -108,9 +108,34 @@ struct archive_block {
 _Static_assert(sizeof(struct archive_block) == UNIT, "the tags fill whole units");
 struct cell {
     tag write, read; /* or TAG_SET and the number of a set */
-    uint32_t
-        flag; /* global memory, in lines that are flagged, first cell of a word: the number of its flag (detector.h) */
 };
+
+struct vclock;
+struct flag { /* of an address in which a thread has released something: detector.h */
+    struct vclock *released; /* at the level of the GPU */
+    uint32_t chain;          /* unchanged while `released` only grows (read-modify-writes) */
+    union {
+        /* Where no scope is narrower than .gpu: a strong write of a word here, if it is known, so that its event need not be
+         * looked at; 0: none. */
+        tag last_write;
+        uint32_t
+            narrow; /* where there are narrower ones: the number of its levels below the GPU (narrow_pool) */
+    };
+    uint32_t
+        next; /* global memory: the number of the next flag in the word, or of the next unused one */
+    uint8_t byte;    /* global memory: 1 + its byte in the word. 0: unused */
+    bool was_atomic; /* the last write was an atomic operation with a result, */
+    /* in so many epochs after the release of its thread that made `released`. LATER_MOST: not known. */
+    uint8_t later;
+};
+enum { LATER_MOST = UINT8_MAX };
+/* A word of a line with flags: its cell, if cells are words, beside its flag, so that an access touches one line of the host's
+ * cache. */
+struct word {
+    struct cell cell;
+    struct flag flag;
+};
+_Static_assert(sizeof(struct word) == 32, "a line of the cache has two");
 
 enum { SPAN_LANE = 31, SPANS_MOST = 63 };
 struct span {
@@ -148,9 +173,10 @@ struct page {
     uint32_t
         deferred[DEFER_KINDS]; /* the deferred list of number `deferred_in` has such accesses */
     uint64_t deferred_in;
-    uint32_t flagged; /* global memory: lines with a flag, whose cells are there, split or not */
+    uint32_t flagged;      /* global memory: lines with a flag */
     uint32_t conflicting;  /* during a replay: the lines that caused it */
     uint32_t lines[LINES]; /* not split: unit of the line's spans; 0: no access */
+    uint32_t words[LINES]; /* flagged: the number of the line's first word, of shadow.words */
     struct page *next;     /* in any order */
 };
 struct shadow { /* of a range of memory that starts at 0 */
@@ -162,6 +188,7 @@ struct shadow { /* of a range of memory that starts at 0 */
     struct cell
         *cells; /* mapped: of the pages, in large pages of the host; NULL: there are none yet */
     uint64_t cells_used;
+    struct word *words; /* of lines with flags */
     struct strong_log strong;
     unsigned char
         *arena; /* of tag sets and lines, in units; a free one has the number of the next */
@@ -189,27 +216,36 @@ static inline struct page *shadow_page(struct shadow *s, uint64_t address, bool 
     return shadow_page_slow(s, address, fine);
 }
 
-/* The number of the word's flag, in a line that is flagged. */
-static inline uint32_t *shadow_flag(const struct page *p, uint64_t address)
-{
-    return &p->cells[(address % PAGE & ~UINT64_C(3)) >> p->shift].flag;
-}
-/* Marks the line as flagged; its words have no flags yet. */
-void shadow_mark_flags(struct shadow *s, struct page *p, uint32_t line);
-
 static inline void *shadow_at(const struct shadow *s, uint32_t unit)
 {
     return s->arena + (uint64_t)unit * UNIT;
 }
 
+/* The word of an address in a line with flags. */
+static inline struct word *shadow_word(const struct shadow *s, const struct page *p,
+                                       uint64_t address)
+{
+    const uint32_t word = (uint32_t)(address % PAGE) / 4;
+    return &s->words[p->words[word / LINE_WORDS] + word % LINE_WORDS];
+}
+/* The cell of an address in a line that is split. */
+static inline struct cell *shadow_cell_at(const struct shadow *s, const struct page *p,
+                                          uint64_t address)
+{
+    const uint32_t line = (uint32_t)(address % PAGE) / 4 / LINE_WORDS;
+    return p->flagged >> line & 1 && p->shift ? &shadow_word(s, p, address)->cell
+                                              : &p->cells[address % PAGE >> p->shift];
+}
 /* Splits the line into cells. */
 void shadow_split(struct shadow *s, struct page *p, uint32_t line);
 static inline struct cell *shadow_cell(struct shadow *s, struct page *p, uint64_t address)
 {
     const uint32_t line = (uint32_t)(address % PAGE) / 4 / LINE_WORDS;
     if (!(p->split >> line & 1)) shadow_split(s, p, line);
-    return &p->cells[address % PAGE >> p->shift];
+    return shadow_cell_at(s, p, address);
 }
+/* Marks the line as flagged. Its words begin at that number; they have no flags. */
+void shadow_mark_flags(const struct shadow *s, struct page *p, uint32_t line, uint32_t number);
 /* With capacity for one more span. NULL: there are SPANS_MOST. */
 struct shadow_line *shadow_line_reserve(struct shadow *s, struct page *p, uint32_t line);
 /* Makes cells whose contents are no longer needed a line again. */

@@ -163,6 +163,7 @@ void race_free(struct race *r)
     events_end(&r->events);
     deferred_free(&r->deferred);
     pages_free(r->flag_pool.list, (size_t)FLAGS_MOST * sizeof *r->flag_pool.list);
+    pages_free(r->narrow_pool.list, (size_t)FLAGS_MOST * sizeof *r->narrow_pool.list);
     free(r->before_buffered.list);
     vclock_store_end(&r->vclocks);
     free(r);

@@ -268,7 +268,7 @@ static bool merge_line(struct access *k, struct page *p, uint32_t line)
 {
     if (p->shift != 2) return false;
     for (uint32_t i = 0; i < LINE_WORDS; i++) {
-        const struct cell *c = &p->cells[line * LINE_WORDS + i];
+        const struct cell *c = shadow_cell_at(k->shadow, p, (line * LINE_WORDS + i) * UINT64_C(4));
         if (!is_known(k, c->write, LANES) || !is_known(k, c->read, LANES)) return false;
     }
     shadow_merge(k->shadow, p, line);
@@ -469,7 +469,7 @@ static bool check_words(struct access *k, uint32_t size)
         }
         const bool split = page->split >> ((uint32_t)(at % PAGE) / 4 / LINE_WORDS) & 1;
         if (split && p.spans && page->shift == 2 && !((p.runs | p.runs >> 1) >> lane & 1)) {
-            touch_word(k, own, mask, &page->cells[at % PAGE / 4], at);
+            touch_word(k, own, mask, shadow_cell_at(k->shadow, page, at), at);
             continue;
         }
         const uint32_t done = check_span(k, &p, own, lane, at, split);
@@ -523,13 +523,14 @@ static void prefetch_shadow(const struct access *k)
             const struct page *p = at >> PAGE_BITS < k->shadow->count
                                        ? k->shadow->pages[at >> PAGE_BITS]
                                        : NULL;
-            const struct cell *cell = p && p->cells ? &p->cells[at % PAGE >> p->shift] : NULL;
-            if (was_read && p && p->launch == k->shadow->launch) race_prefetch_flag(k->r, p, at);
+            const struct cell *cell = p && p->cells && p->launch == k->shadow->launch
+                                          ? shadow_cell_at(k->shadow, p, at)
+                                          : NULL;
             if (!was_read) {
                 if (cell) __builtin_prefetch(cell);
                 for (size_t i = 0; k->w->thread_vc && i < sizeof *k->w->thread_vc; i += 64)
                     __builtin_prefetch((const char *)&k->w->thread_vc[lane] + i);
-            } else if (cell && p->launch == k->shadow->launch) {
+            } else if (cell) {
                 prefetch_tags(k->shadow, cell->write);
                 prefetch_tags(k->shadow, cell->read);
             }
@@ -646,13 +647,13 @@ static bool find_sync_words(struct access *k, struct page **pages)
             return false;
         pages[lane] = p;
         k->flagged |= p->flagged & line;
-        if (p->cells) __builtin_prefetch(&p->cells[word]);
+        if (p->flagged & line || p->cells) __builtin_prefetch(shadow_cell_at(k->shadow, p, at));
     }
     return true;
 }
 
-/* From now on accesses to these lines are not deferred. Prefetches their flags, and the events of words that have no flag or,
- * unless `knows`, whose flag does not know them. */
+/* From now on accesses to these lines are not deferred. Prefetches the events of words that have no flag or, unless `knows`, whose flag
+ * does not know them. */
 static void stop_deferring_words(const struct access *k, struct page *const *pages, bool knows)
 {
     for (uint32_t m = k->a->lanes; m; m &= m - 1) {
@@ -663,10 +664,11 @@ static void stop_deferring_words(const struct access *k, struct page *const *pag
         if (k->writes) p->no_defer[DEFER_READ] |= line;
         p->no_defer[DEFER_RMW32] |= line;
         p->no_defer[DEFER_RMW64] |= line;
-        const bool is_flag = race_prefetch_flag(k->r, p, at);
-        if (p->split & line && !(knows && is_flag)) {
-            prefetch_tags(k->shadow, p->cells[word].write);
-            prefetch_tags(k->shadow, p->cells[word].read);
+        if (p->split & line &&
+            !(knows && p->flagged & line && shadow_word(k->shadow, p, at)->flag.byte)) {
+            const struct cell *cell = shadow_cell_at(k->shadow, p, at);
+            prefetch_tags(k->shadow, cell->write);
+            prefetch_tags(k->shadow, cell->read);
         }
     }
 }
@@ -677,7 +679,7 @@ static void prefetch_clocks(const struct access *k, struct page *const *pages)
     for (uint32_t m = k->flagged ? k->a->lanes : 0; m; m &= m - 1) {
         const uint32_t lane = (uint32_t)__builtin_ctz(m);
         const struct flag *f = race_flag_in(k->r, pages[lane], k->a->address[lane]);
-        if (f && f->released[LEVELS - 1]) __builtin_prefetch(f->released[LEVELS - 1]);
+        if (f && f->released) __builtin_prefetch(f->released);
     }
 }
 
@@ -698,8 +700,7 @@ static inline bool check_known_word(struct access *k, tag own, uint32_t lane, st
 {
     if (f->last_write != cell->write) return false;
     const bool continues = f->was_atomic && k->a->kind == EMU_ATOMIC && k->writes;
-    if (!vclock_follows(k->w->thread_vc[lane].vc, f->released[LEVELS - 1],
-                        continues ? 0 : f->later)) {
+    if (!vclock_follows(k->w->thread_vc[lane].vc, f->released, continues ? 0 : f->later)) {
         if (!continues || cell->read) return false;
         race_sync_read(k->r, k->c, k->w, lane, k->a, f, NULL, at + MEM_GLOBAL);
     }

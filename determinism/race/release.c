@@ -1,20 +1,44 @@
 /* The race detector: tables of flags, the addresses at which a thread has released something
  * (detector.h). A CTA has few flags in shared memory: a hash table. In global memory there may be
- * as many as words: the shadow pages have the numbers of their flags in a pool. */
+ * as many as words: a line of shadow memory has the flags of its words beside each other in a pool. */
 #include "determinism/race/detector.h"
 
 #include "base/pages.h"
 #include "emu/memory.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { WIDE = LEVELS - 1 }; /* the level that all flags have */
+
+static uint32_t new_narrow_levels(struct narrow_pool *p)
+{
+    const uint32_t again = p->vacant;
+    if (again) {
+        p->vacant = p->list[again].vacant;
+        p->list[again] = (struct narrow_levels){0};
+        return again;
+    }
+    if (!p->list) p->list = pages_new((size_t)FLAGS_MOST * sizeof *p->list, PAGES_DENSE);
+    if (!p->count) p->count = 1;
+    if (p->count >= FLAGS_MOST) abort();
+    p->list[p->count] = (struct narrow_levels){0};
+    return p->count++;
+}
+
+/* The flag becomes unused. */
 static void empty_flag(struct race *r, struct flag *f)
 {
-    for (uint32_t i = 0; i < LEVELS; i++) {
-        vclock_unref(&r->vclocks, f->released[i]);
-        f->released[i] = NULL;
+    struct narrow_pool *p = &r->narrow_pool;
+    vclock_unref(&r->vclocks, f->released);
+    if (r->lowest_level < WIDE && f->narrow) {
+        for (uint32_t i = 0; i < WIDE; i++)
+            vclock_unref(&r->vclocks, p->list[f->narrow].released[i]);
+        p->list[f->narrow].vacant = p->vacant;
+        p->vacant = f->narrow;
     }
+    *f = (struct flag){0};
 }
 
 /* ---- by address
@@ -32,7 +56,7 @@ static uint32_t slot_of(const struct flags *f, uint64_t address)
 static struct flag *find_flag(const struct flags *f, uint64_t address)
 {
     for (uint32_t i = f->count ? slot_of(f, address) : 0; f->count; i = (i + 1) & (f->cap - 1)) {
-        if (f->list[i].address == address) return &f->list[i];
+        if (f->list[i].address == address) return &f->list[i].flag;
         if (!f->list[i].address) break;
     }
     return NULL;
@@ -55,22 +79,24 @@ static struct flag *add_flag(struct flags *f, uint64_t address)
     }
     uint32_t i = slot_of(f, address);
     while (f->list[i].address) i = (i + 1) & (f->cap - 1);
-    f->list[i] = (struct flag){.address = address};
+    f->list[i] = (struct placed_flag){.address = address};
     f->count++;
-    return &f->list[i];
+    return &f->list[i].flag;
 }
 
 static void remove_flag(struct race *r, struct flags *f, struct flag *flag)
 {
+    struct placed_flag *placed = (struct placed_flag *)(void *)((char *)flag -
+                                                                offsetof(struct placed_flag, flag));
     empty_flag(r, flag);
-    flag->address = 0;
+    placed->address = 0;
     f->count--;
-    uint32_t hole = (uint32_t)(flag - f->list); /* later entries of the run move up */
+    uint32_t hole = (uint32_t)(placed - f->list); /* later entries of the run move up */
     for (uint32_t i = (hole + 1) & (f->cap - 1); f->list[i].address; i = (i + 1) & (f->cap - 1)) {
         const uint32_t home = slot_of(f, f->list[i].address);
         if (((i - home) & (f->cap - 1)) < ((i - hole) & (f->cap - 1))) continue;
         f->list[hole] = f->list[i];
-        f->list[i] = (struct flag){0};
+        f->list[i] = (struct placed_flag){0};
         hole = i;
     }
 }
@@ -79,7 +105,7 @@ void race_flags_clear(struct race *r, struct flags *f)
 {
     for (uint32_t i = 0; i < f->cap && f->count; i++) {
         if (!f->list[i].address) continue;
-        empty_flag(r, &f->list[i]);
+        empty_flag(r, &f->list[i].flag);
         f->list[i].address = 0;
         f->count--;
     }
@@ -92,6 +118,7 @@ void race_flags_forget(struct race *r)
                r->before_buffered.cap * sizeof *r->before_buffered.list);
     r->before_buffered.count = 0;
     r->flag_pool.count = r->flag_pool.vacant = 0;
+    r->narrow_pool.count = r->narrow_pool.vacant = 0;
 }
 
 /* ---- of global memory
@@ -102,46 +129,69 @@ static struct page *page_of(struct race *r, uint64_t address)
     return shadow_page(&r->global, address - MEM_GLOBAL, false);
 }
 
-static uint32_t new_global_flag(struct flag_pool *p)
+/* The number of the first of so many unused flags beside each other. 0: there are none. */
+static uint32_t new_flags(struct flag_pool *p, uint32_t count)
 {
-    const uint32_t again = p->vacant;
-    if (again) {
-        p->vacant = p->list[again].next;
-        return again;
-    }
-    if (!p->count) p->count = 1; /* number 0: none */
+    if (!p->count) p->count = LINE_WORDS; /* number 0: none */
     if (!p->list) p->list = pages_new((size_t)FLAGS_MOST * sizeof *p->list, PAGES_DENSE);
-    if (p->count >= FLAGS_MOST) return 0;
-    return p->count++;
+    if (count > FLAGS_MOST - p->count) return 0;
+    memset((void *)&p->list[p->count], 0, count * sizeof *p->list);
+    p->count += count;
+    return p->count - count;
+}
+
+static bool mark_flags(struct race *r, struct page *p, uint32_t line)
+{
+    if (p->flagged >> line & 1) return true;
+    const uint32_t first = new_flags(&r->flag_pool, LINE_WORDS);
+    r->global.words = r->flag_pool.list;
+    if (first) shadow_mark_flags(&r->global, p, line, first);
+    return first;
+}
+
+/* An unused flag that is linked behind the first one of the word. NULL: there is no memory. */
+static struct flag *link_flag(struct flag_pool *p, struct flag *first)
+{
+    uint32_t number = p->vacant;
+    if (number) p->vacant = p->list[number].flag.next;
+    else number = new_flags(p, 1);
+    if (!number) return NULL;
+    p->list[number].flag = (struct flag){.next = first->next};
+    first->next = number;
+    return &p->list[number].flag;
 }
 
 static struct flag *add_global_flag(struct race *r, uint64_t address)
 {
     struct page *p = page_of(r, address);
     if (!p) return NULL;
-    const uint32_t line = (uint32_t)(address % PAGE) / 4 / LINE_WORDS;
-    if (!(p->flagged >> line & 1)) shadow_mark_flags(&r->global, p, line);
-    const uint32_t place = new_global_flag(&r->flag_pool);
-    if (!place) {
-        race_give_up(r);
-        return NULL;
+    struct flag *flag = NULL;
+    if (mark_flags(r, p, (uint32_t)(address % PAGE) / 4 / LINE_WORDS)) {
+        flag = &shadow_word(&r->global, p, address)->flag;
+        if (flag->byte) flag = link_flag(&r->flag_pool, flag);
     }
-    struct flag *flag = &r->flag_pool.list[place];
-    *flag = (struct flag){.address = address, .next = *shadow_flag(p, address)};
-    *shadow_flag(p, address) = place;
+    if (flag) flag->byte = (uint8_t)(1 + address % 4);
+    else race_give_up(r);
     return flag;
 }
 
-static void remove_global_flag(struct race *r, struct flag *flag)
+static void remove_global_flag(struct race *r, struct flag *flag, uint64_t address)
 {
     struct flag_pool *p = &r->flag_pool;
-    const uint32_t place = (uint32_t)(flag - p->list);
-    uint32_t *at = shadow_flag(page_of(r, flag->address), flag->address);
-    while (*at != place) at = &p->list[*at].next;
-    *at = flag->next;
+    struct flag *first = &shadow_word(&r->global, page_of(r, address), address)->flag,
+                *before = first;
+    const uint32_t next = flag->next;
+    uint32_t unused = next;
     empty_flag(r, flag);
-    flag->next = p->vacant;
-    p->vacant = place;
+    if (flag == first && !next) return;
+    if (flag == first) *flag = p->list[next].flag; /* takes its place */
+    else {
+        while (&p->list[before->next].flag != flag) before = &p->list[before->next].flag;
+        unused = before->next;
+        before->next = next;
+    }
+    p->list[unused].flag = (struct flag){.next = p->vacant};
+    p->vacant = unused;
 }
 
 /* ---- of either
@@ -157,20 +207,22 @@ struct flag *race_flag_at(struct race *r, const struct cta *home, uint64_t addre
 struct flag *race_add_flag(struct race *r, struct cta *home, uint64_t address)
 {
     struct flag *flag = home ? add_flag(&home->flags, address) : add_global_flag(r, address);
-    for (uint32_t i = r->lowest_level; flag && i < LEVELS; i++) flag->chain[i] = ++r->chains;
+    if (flag && r->lowest_level < WIDE) flag->narrow = new_narrow_levels(&r->narrow_pool);
+    for (uint32_t i = r->lowest_level; flag && i < LEVELS; i++)
+        *race_chain(r, flag, i) = ++r->chains;
     return flag;
 }
 
-void race_remove_flag(struct race *r, struct cta *home, struct flag *f)
+void race_remove_flag(struct race *r, struct cta *home, struct flag *f, uint64_t address)
 {
     if (home) remove_flag(r, &home->flags, f);
-    else remove_global_flag(r, f);
+    else remove_global_flag(r, f, address);
 }
 
 void race_clear_flag(struct race *r, struct cta *home, uint64_t address)
 {
     struct flag *flag = race_flag_at(r, home, address);
-    if (flag) race_remove_flag(r, home, flag);
+    if (flag) race_remove_flag(r, home, flag, address);
 }
 
 /* ---- what a thread released
@@ -240,9 +292,22 @@ const struct flag *race_flag_before_buffered(const struct race *r, uint64_t addr
     return find_flag(&r->before_buffered, address);
 }
 
-void race_save_flag(struct race *r, const struct flag *was)
+struct flag race_copy_flag(struct race *r, const struct flag *f)
 {
-    *add_flag(&r->before_buffered, was->address) = *was;
+    struct flag copy = *f;
+    vclock_ref(copy.released);
+    copy.next = copy.byte = 0;
+    if (r->lowest_level == WIDE) return copy;
+    copy.narrow = new_narrow_levels(&r->narrow_pool);
+    struct narrow_levels *levels = &r->narrow_pool.list[copy.narrow];
+    *levels = r->narrow_pool.list[f->narrow];
+    for (uint32_t i = 0; i < WIDE; i++) vclock_ref(levels->released[i]);
+    return copy;
+}
+
+void race_save_flag(struct race *r, const struct flag *was, uint64_t address)
+{
+    *add_flag(&r->before_buffered, address) = *was;
 }
 
 void race_drained(void *self, const struct emu_drained *s)

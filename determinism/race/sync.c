@@ -384,16 +384,17 @@ static void fence_proxies(struct cta *c, struct warp *w, uint32_t lanes)
 /* Whether what was released at the flag at this level is visible to the CTA: its last release came
  * from the same CTA, the same cluster, or anywhere (inclusive scopes: PTX, "morally strong
  * operations"). */
-static bool reaches(const struct flag *f, const struct cta *c, uint32_t level)
+static bool reaches(const struct race *r, const struct flag *f, const struct cta *c, uint32_t level)
 {
-    return level == 0 ? f->id[0] == c->index : level == 1 ? f->id[1] == c->cluster : true;
+    return level == LEVELS - 1 ||
+           r->narrow_pool.list[f->narrow].id[level] == (level ? c->cluster : c->index);
 }
 
 /* The inputs of this level and the one below are the same, so the results are, too. */
-static void join_same(struct race *r, struct vclock **to, uint32_t level)
+static void join_same(struct race *r, struct vclock **to, struct vclock *below)
 {
-    vclock_unref(&r->vclocks, to[level]);
-    to[level] = vclock_ref(to[level - 1]);
+    vclock_unref(&r->vclocks, *to);
+    *to = vclock_ref(below);
 }
 
 /* The thread has observed a clock at the level of the GPU. A later clock of a chain includes the
@@ -430,12 +431,11 @@ static void remember_observed(struct race *r, struct thread_vc *m, struct vclock
 static void acquire_at_gpu(struct race *r, const struct cta *c, struct warp *w, uint32_t lane,
                            const struct emu_access *a, const struct flag *f)
 {
-    struct vclock *now = f->released[LEVELS - 1];
+    struct vclock *now = f->released;
     if (!now) return;
     struct thread_vc *m = race_thread_vc(w, lane);
     if (a->flags & EMU_ACQUIRE) join_thread(r, c, w, lane, now);
-    if (!vclock_clearly_includes(&r->vclocks, m->vc, now))
-        remember_observed(r, m, now, f->chain[LEVELS - 1]);
+    if (!vclock_clearly_includes(&r->vclocks, m->vc, now)) remember_observed(r, m, now, f->chain);
 }
 
 /* A strong read of the flag observes what was released there; with .acquire the thread acquires
@@ -448,8 +448,13 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         acquire_at_gpu(r, c, w, lane, a, f);
         return;
     }
+    const struct narrow_levels *narrow = &r->narrow_pool.list[f->narrow];
     for (uint32_t i = r->lowest_level; i <= level_of(a->scope); i++) {
-        struct vclock *now = reaches(f, c, i) ? f->released[i] : NULL;
+        const bool widest = i == LEVELS - 1;
+        const uint32_t chain = widest ? f->chain : narrow->chain[i];
+        struct vclock *now = !reaches(r, f, c, i) ? NULL
+                             : widest             ? f->released
+                                                  : narrow->released[i];
         if (!now) {
             released = NULL;
             continue;
@@ -460,18 +465,18 @@ static void acquire(struct race *r, struct cta *c, struct warp *w, uint32_t lane
         /* Without .acquire, or for a later fence of wider scope: the clock counts as observed. */
         released = now;
         if (i == LEVELS - 1) {
-            remember_observed(r, m, now, f->chain[i]);
+            remember_observed(r, m, now, chain);
             continue;
         }
         const bool alike = again && seen == m->observed[i],
-                   newer = !m->observed[i] || m->observed_chain[i] == f->chain[i];
+                   newer = !m->observed[i] || m->observed_chain[i] == chain;
         seen = m->observed[i];
-        m->observed_chain[i] = newer ? f->chain[i] : 0;
+        m->observed_chain[i] = newer ? chain : 0;
         if (seen == now) continue;
         if (newer) {
             vclock_unref(&r->vclocks, m->observed[i]);
             m->observed[i] = vclock_ref(now);
-        } else if (alike) join_same(r, m->observed, i);
+        } else if (alike) join_same(r, &m->observed[i], m->observed[i - 1]);
         else vclock_join(&r->vclocks, &m->observed[i], now);
     }
 }
@@ -503,10 +508,11 @@ static void end_chains(struct race *r, const struct cta *c, struct flag *f, uint
                        bool passes_on)
 {
     for (uint32_t i = r->lowest_level; i < LEVELS; i++) {
-        if (i <= top && passes_on && reaches(f, c, i)) continue;
-        vclock_unref(&r->vclocks, f->released[i]);
-        f->released[i] = NULL;
-        f->chain[i] = ++r->chains;
+        struct vclock **released = race_released(r, f, i);
+        if (i <= top && passes_on && reaches(r, f, c, i)) continue;
+        vclock_unref(&r->vclocks, *released);
+        *released = NULL;
+        *race_chain(r, f, i) = ++r->chains;
     }
 }
 
@@ -516,13 +522,13 @@ static bool release_at_gpu(struct race *r, const struct cta *c, const struct war
                            bool passes_on, struct flag *f, struct vclock *now,
                            const struct own_release *own)
 {
-    struct vclock **to = &f->released[LEVELS - 1];
+    struct vclock **to = &f->released;
     struct thread_vc *m = w->thread_vc ? &w->thread_vc[lane] : NULL;
     struct release_fence *fence = fence_for(m, LEVELS - 1);
     if (!passes_on) {
         vclock_unref(&r->vclocks, *to);
         *to = NULL;
-        f->chain[LEVELS - 1] = ++r->chains;
+        f->chain = ++r->chains;
     }
     vclock_join(&r->vclocks, to, now);
     if (fence) join_fence(r, to, m, fence, fence_vclock(r, c, w, lane, fence));
@@ -543,7 +549,8 @@ static bool release_at_levels(struct race *r, const struct cta *c, const struct 
     bool any = false;
     end_chains(r, c, f, top, passes_on);
     for (uint32_t i = r->lowest_level; i <= top; i++) {
-        const struct vclock *was = f->released[i];
+        struct vclock **to = race_released(r, f, i);
+        const struct vclock *was = *to;
         struct vclock *own_released = own ? own->released[i] : NULL;
         struct release_fence *fence = fence_for(thread_vc, i);
         const bool alike = i > r->lowest_level && was == last_was && fence == last_fence &&
@@ -553,13 +560,13 @@ static bool release_at_levels(struct race *r, const struct cta *c, const struct 
         }
         last_was = was, last_fence = fence, last_own = own_released;
         if (alike) {
-            join_same(r, f->released, i);
+            join_same(r, to, *race_released(r, f, i - 1));
             continue;
         }
-        vclock_join(&r->vclocks, &f->released[i], now);
-        if (fence) join_fence(r, &f->released[i], thread_vc, fence, published);
-        vclock_join(&r->vclocks, &f->released[i], own_released);
-        any |= f->released[i] != NULL;
+        vclock_join(&r->vclocks, to, now);
+        if (fence) join_fence(r, to, thread_vc, fence, published);
+        vclock_join(&r->vclocks, to, own_released);
+        any |= *to != NULL;
     }
     return any;
 }
@@ -584,7 +591,7 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
     if (!f && !releases && !(thread_vc && thread_vc->fenced) && !own) return;
     if (!f) f = race_add_flag(r, home, address);
     if (!f) return;
-    f->last_write = 0;
+    if (r->lowest_level == LEVELS - 1) f->last_write = 0;
     struct vclock *now = releases ? release_vclock(r, c, w, 1u << lane) : NULL;
     const bool passes_on = a->kind != EMU_STORE,
                any = r->lowest_level == LEVELS - 1 && top == LEVELS - 1
@@ -592,10 +599,12 @@ static void release(struct race *r, struct cta *c, struct warp *w, uint32_t lane
                          : release_at_levels(r, c, w, lane, passes_on, f, now, own, top);
     if (releases) race_keep_release(r, &c->own_releases, address, whose, thread, now, top);
     vclock_unref(&r->vclocks, now);
-    f->id[0] = c->index;
-    f->id[1] = c->cluster;
+    if (r->lowest_level < LEVELS - 1) {
+        r->narrow_pool.list[f->narrow].id[0] = c->index;
+        r->narrow_pool.list[f->narrow].id[1] = c->cluster;
+    }
     if (releases) advance_epoch(c, w, 1u << lane);
-    if (!any) race_remove_flag(r, home, f);
+    if (!any) race_remove_flag(r, home, f, address);
 }
 
 void race_sync_word(struct race *r, const struct cta *c, const struct warp *w, uint32_t lane,
@@ -603,7 +612,7 @@ void race_sync_word(struct race *r, const struct cta *c, const struct warp *w, u
 {
     struct thread_vc *m = &w->thread_vc[lane];
     struct release_fence *fence = fence_for(m, LEVELS - 1);
-    struct vclock **to = &f->released[LEVELS - 1];
+    struct vclock **to = &f->released;
     const bool passes_on = a->kind != EMU_STORE;
     uint32_t later = LATER_MOST;
     if (fence) {
@@ -618,13 +627,11 @@ void race_sync_word(struct race *r, const struct cta *c, const struct warp *w, u
         vclock_unref(&r->vclocks, *to);
         *to = NULL;
     }
-    if (!passes_on) f->chain[LEVELS - 1] = ++r->chains;
-    f->id[0] = c->index;
-    f->id[1] = c->cluster;
+    if (!passes_on) f->chain = ++r->chains;
     f->last_write = own;
     f->was_atomic = a->kind == EMU_ATOMIC;
     f->later = (uint8_t)(later < LATER_MOST ? later : LATER_MOST);
-    if (!*to) race_remove_flag(r, NULL, f);
+    if (!*to) race_remove_flag(r, NULL, f, a->address[lane]);
 }
 
 static bool same(const uint8_t *a, const uint8_t *b, uint32_t width)
@@ -671,15 +678,14 @@ uint32_t race_failing(const struct emu_access *a)
 static void release_buffered(struct race *r, struct cta *c, struct warp *w, uint32_t lane,
                              const struct emu_access *a, struct flag *f, uint64_t address)
 {
-    struct flag was = {.address = address};
+    struct flag was = {0};
     if (race_flag_before_buffered(r, address)) {
         release(r, c, w, lane, a, NULL, f, address);
         return;
     }
-    if (f) was = *f;
-    for (uint32_t i = 0; i < LEVELS; i++) was.released[i] = vclock_ref(was.released[i]);
+    if (f) was = race_copy_flag(r, f);
     release(r, c, w, lane, a, NULL, f, address);
-    if (f || race_flag_at(r, NULL, address)) race_save_flag(r, &was);
+    if (f || race_flag_at(r, NULL, address)) race_save_flag(r, &was, address);
 }
 
 /* PTX, "acquire pattern": a reduction (red) begins none, although it reads. */
