@@ -1,4 +1,4 @@
-/* Which instructions have one right result (ptx/accuracy.h). */
+/* Which instructions have exactly defined results (ptx/accuracy.h): accuracy.def, and rules for matrices and textures. */
 #include "ptx/accuracy.h"
 
 #include "ptx/ptx.h"

@@ -1,4 +1,4 @@
-/* The statements and operands of a function's body. */
+/* Parses the statements and operands of a function's body. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/parser.h"

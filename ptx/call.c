@@ -1,4 +1,4 @@
-/* Calls: what is passed against what the callee takes. */
+/* Checks calls: the arguments and results against the prototype of the callee. */
 #include "base/diag.h"
 #include "ptx/parser.h"
 

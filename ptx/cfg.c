@@ -1,4 +1,4 @@
-/* Blocks, edges, dominators, loops. The steps stand in the order in which ptx_cfg_new takes them. */
+/* Builds blocks, edges, dominators and loops, in the order in which ptx_cfg_new() calls the steps. */
 #include "ptx/cfg.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* An instruction's operands against the forms that its opcode may have. */
+/* Checks the operands of an instruction against the forms of its opcode, and chooses the form that fits. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/parser.h"

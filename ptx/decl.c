@@ -1,4 +1,4 @@
-/* Declarations: variables, registers, parameters, initialisers. */
+/* Parses declarations: variables, registers, parameters, initialisers. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/parser.h"

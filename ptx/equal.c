@@ -1,4 +1,4 @@
-/* Whether two modules say the same: everything but places in the text, comments and blanks. */
+/* Compares two modules: everything except source places, comments and blanks. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/ptx.h"

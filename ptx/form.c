@@ -1,4 +1,4 @@
-/* What follows from the row of an instruction form (ptx/form.h). */
+/* Properties of instructions that follow from the row of their form (ptx/form.h). */
 #include "ptx/form.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Directives, and the heads of functions: results, name, parameters, directives. Bodies are stepped over; body.c reads
- * them when they are asked for. */
+/* Parses directives and the heads of functions: results, name, parameters, directives. The parser skips bodies here;
+ * body.c parses a body when ptx_func_parse() asks for it. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/parser.h"

@@ -1,13 +1,13 @@
-/* What a register's value may decide.
+/* What the value of a register may influence: control flow, addresses, synchronisation, memory (ptx/flow.h).
  *
- * Each register gets a set of enum ptx_influence. A read adds to the set of the register that it reads: a guard or the
+ * Each register has a set of enum ptx_influence. A read adds to the set of the register that it reads: a guard or the
  * index of a branch adds CONTROL, the base of an address or a coordinate of a texture adds ADDRESS, the operands of
- * barriers and the lane masks of .sync instructions add SYNC, what is stored or passed to a function adds MEMORY. Any other
- * read adds the sets of the registers that the instruction writes. Sets are of registers, not of places: all statements that
- * read a register count. Sets only grow, so the rounds end.
+ * barriers and the lane masks of .sync instructions add SYNC, a stored value or an argument of a call adds MEMORY. Any other
+ * read adds the sets of the registers that the instruction writes. The analysis is flow-insensitive: all statements that
+ * read a register count. Sets only grow, so the iteration reaches a fixed point.
  *
- * Not followed: values through memory and calls (MEMORY says that there are some), and which value a register gets
- * because a branch was taken: the branch itself has CONTROL. */
+ * The analysis follows neither data through memory and calls (MEMORY marks these values) nor implicit flows: which value a
+ * register gets because a branch was taken. The condition of that branch has CONTROL. */
 #include "ptx/flow.h"
 
 #include "base/arena.h"

@@ -1,8 +1,8 @@
-/* Reads the rows of isa_arith.def, isa_memory.def and isa_warp.def and resolves opcodes against them.
+/* Compiles the rows of isa_arith.def, isa_memory.def and isa_warp.def and resolves opcodes against them.
  *
- * The rows are compiled once in a process, and an opcode's spelling is resolved once per module: a
- * map from its text to the rows that fit. So the price of the notation does not depend on the length
- * of a program. */
+ * A process compiles the rows once. Each module resolves each opcode text once: a hash table maps the
+ * text to the rows that fit. So the cost of reading the notation does not depend on the length of a
+ * program. */
 #include "ptx/isa_rows.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* What is wrong with an opcode that no row fits, or that the module's version or target may not use. */
+/* Error messages for opcodes that no row fits, or that the module's version or target does not allow. */
 #include "base/arena.h"
 #include "base/text.h"
 #include "ptx/isa_rows.h"

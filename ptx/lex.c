@@ -1,4 +1,4 @@
-/* The only file that knows PCRE2. */
+/* The lexer. This is the only file that includes PCRE2. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include "ptx/lex.h"
 

@@ -1,8 +1,8 @@
 /* ptx/lex.h: PTX text to tokens.
  *
  * One anchored PCRE2 pattern, JIT-compiled once per process, finds the next token; the mark of the
- * alternative that matched names its kind. Blanks and comments are skipped. Tokens are places in the
- * text, nothing is copied. The lexer never fails: what no token fits comes out as TOK_BAD_... . */
+ * alternative that matched names the kind of the token. The lexer skips blanks and comments. Tokens are
+ * ranges of the text; nothing is copied. The lexer never fails: it returns invalid text as TOK_BAD_... . */
 #ifndef HEDDLE_PTX_LEX_H
 #define HEDDLE_PTX_LEX_H
 
@@ -11,10 +11,10 @@
 
 struct source;
 
-/* kind, mark (one letter, unique), what a message calls it */
+/* kind, mark (a unique letter), name of the kind in messages */
 #define PTX_TOKENS(X)                                                                              \
     X(END, 'z', "end of file")                                                                     \
-    X(WORD, 'w', "name")            /* ld.global.u32, %r1, $L_1, _, %tid.x: dots belong to it */   \
+    X(WORD, 'w', "name")            /* ld.global.u32, %r1, $L_1, _, %tid.x, with their dots */     \
     X(DOTS, 'd', "directive")       /* .reg, .L1::evict_last, .global.align */                     \
     X(INT, 'i', "integer")          /* 10, 0x1fU, 0b1, 017 */                                      \
     X(FLOAT, 'f', "number")         /* 1.5, 1e10; also the 7.0 of .version */                      \
@@ -36,25 +36,25 @@ enum ptx_token_kind {
 
 struct ptx_token {
     uint8_t kind; /* enum ptx_token_kind */
-    char c;       /* its first character; for TOK_END 0 */
+    char c;       /* the first character; TOK_END: 0 */
     uint32_t at, length;
 };
 
 struct ptx_lexer;
 
-/* A lexer over a source, from byte `from` on. It holds no more than a few hundred bytes. */
+/* A lexer of a source, from byte offset `from` on. It takes a few hundred bytes of memory. */
 struct ptx_lexer *ptx_lexer_new(const struct source *source, uint32_t from);
 void ptx_lexer_free(struct ptx_lexer *l);
 
 struct ptx_token ptx_lex(struct ptx_lexer *l);
-/* The kind of the token that ptx_lex would return. */
+/* The kind of the token that ptx_lex() would return next. */
 enum ptx_token_kind ptx_lex_peek(struct ptx_lexer *l);
 void ptx_lexer_seek(struct ptx_lexer *l, uint32_t at);
 
 const char *ptx_token_kind_name(enum ptx_token_kind kind);
 
-/* The offset of the `}` that closes the `{` at `open`, or the source's length if none does. Comments
- * and strings are stepped over. This is how a function body is passed without being parsed. */
+/* The offset of the `}` that closes the `{` at `open`; the source's length: none. Braces in comments and
+ * strings do not count. The parser skips function bodies with this function. */
 uint32_t ptx_lex_skip_braces(const struct source *source, uint32_t open);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which registers instructions read and write, which instructions are needed, and how long values live. */
+/* Uses and definitions of registers, dead code, and live ranges (ptx/flow.h). */
 #include "base/arena.h"
 #include "ptx/flow.h"
 #include "ptx/ptx.h"

@@ -1,4 +1,4 @@
-/* Tokens as the parser takes them, names, and scopes. */
+/* The parser's access to tokens, names, and scopes. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "base/text.h"

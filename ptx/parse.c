@@ -1,4 +1,4 @@
-/* The module level: versions, variables, heads of functions. Bodies are stepped over. */
+/* Parses the module level: versions, variables, heads of functions. Skips function bodies. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/parser.h"

@@ -1,4 +1,4 @@
-/* A module as PTX text. What it prints parses back to an equal module (ptx_module_difference). */
+/* Prints a module as PTX text. The text parses to an equal module (ptx_module_difference). */
 #include "base/buf.h"
 #include "base/diag.h"
 #include "ptx/ptx.h"

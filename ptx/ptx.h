@@ -4,13 +4,13 @@
  *     ptx_module_check(m);                                                // every body, every rule
  *     for (size_t i = 0; i < m->func_count; i++) use(m->funcs[i]);
  *
- * ptx_module_parse reads the module level: versions, variables, and the head of every function. A
- * function's body is only stepped over; ptx_func_parse reads it when somebody needs it, so a module
- * with a thousand unreached functions costs little. Errors go to the diags given; what could be
- * read is there, but only a module without errors may be used further.
+ * ptx_module_parse() reads the module level: versions, variables, and the head of every function. It
+ * skips function bodies; ptx_func_parse() reads a body when a caller needs it, so a module with a
+ * thousand unreached functions costs little. Errors go to `diags`. A module with errors contains the
+ * parts that could be read, but callers must not use it further.
  *
- * Everything is owned by the arena given and holds pointers into the source text, which must live as
- * long. A module belongs to one thread while it is being parsed; afterwards it is read-only. */
+ * The arena owns all memory of the module. The module points into the source text, which must live as
+ * long as the arena. One thread at a time may parse a module; afterwards the module is read-only. */
 #ifndef HEDDLE_PTX_PTX_H
 #define HEDDLE_PTX_PTX_H
 
@@ -25,7 +25,7 @@ struct buf;
 struct diags;
 struct source;
 
-/* Limits, so that no input takes memory or time without bound. Each is said in the message. */
+/* Limits that bound the memory and time of any input. The error message names the limit. */
 enum {
     PTX_MAX_TEXT = 1 << 30,     /* bytes of a module */
     PTX_MAX_NAME = 1 << 16,     /* bytes of a name or of an opcode with its modifiers */
@@ -33,7 +33,7 @@ enum {
     PTX_MAX_PARAMS = 4096,      /* parameters of one function */
     PTX_MAX_DIMS = 64,          /* dimensions of an array */
     PTX_MAX_OPERANDS = 1 << 16, /* elements of an operand in braces, brackets or parentheses */
-    PTX_MAX_TARGETS = 1 << 18,  /* of .branchtargets and .calltargets */
+    PTX_MAX_TARGETS = 1 << 18,  /* entries of one .branchtargets or .calltargets list */
 };
 
 enum ptx_space {
@@ -50,7 +50,7 @@ enum ptx_space {
     PTX_SPACE_COUNT
 };
 _Static_assert(PTX_SPACE_COUNT <= 16, "struct ptx_shape has a bit for each in 16");
-const char *ptx_space_name(enum ptx_space space); /* "global"; "generic" for no space */
+const char *ptx_space_name(enum ptx_space space); /* "global"; "generic" for PTX_SPACE_GENERIC */
 
 enum ptx_linkage {
     PTX_LINK_NONE,
@@ -60,18 +60,18 @@ enum ptx_linkage {
     PTX_LINK_COMMON
 };
 
-/* A name as it is spelled; one object per spelling and module. */
+/* An identifier. A module has one object for each spelling. */
 struct ptx_name {
-    const char *text; /* in the source (or NUL-terminated for predefined names) */
+    const char *text; /* points into the source; predefined names are NUL-terminated constants */
     uint32_t length, hash;
-    struct ptx_sym *sym; /* what it means at the point that is being parsed */
+    struct ptx_sym *sym; /* the symbol visible at the current point of the parse; NULL: none */
     union {
-        struct ptx_sym *range; /* likewise, as the prefix of a register range: `%r` of %r<100> */
-        const void *about;     /* noted: what the fact is about */
+        struct ptx_sym *range; /* the visible register range with this prefix: `%r` of %r<100> */
+        const void *about;     /* if `noted`: the object passed to ptx_note() */
     };
-    struct ptx_sym *numbered; /* single registers and variables that are this name and a number */
-    bool section_label;       /* it is also a label in a debug section */
-    bool noted;               /* it stands for a fact: ptx_note */
+    struct ptx_sym *numbered; /* symbols named with this name and a number, linked by `sibling` */
+    bool section_label;       /* the name is also a label in a debug section */
+    bool noted;               /* the name is a key of ptx_note(), not an identifier of the text */
 };
 
 enum ptx_sym_kind {
@@ -87,19 +87,19 @@ enum ptx_sym_kind {
 
 struct ptx_sym {
     uint8_t kind;   /* enum ptx_sym_kind */
-    uint8_t type;   /* enum ptx_type, of a REG, RANGE, SREG or VAR */
-    uint8_t vec;    /* elements of a vector register, special register or variable; 1: a scalar */
-    uint8_t space;  /* enum ptx_space, of a VAR; of a SREG the fewest bits it may be read as */
-    uint32_t at;    /* place of its declaration; 0 for predefined names */
-    uint32_t scope; /* serial of the scope it was declared in; 0: the module */
-    uint32_t id;    /* REG: its number in the function, from 0. LABEL: the index of the
-                                  * statement it stands before. RANGE: how many registers */
+    uint8_t type;   /* REG, RANGE, SREG, VAR: enum ptx_type */
+    uint8_t vec;    /* REG, SREG, VAR: number of vector elements; 1: a scalar */
+    uint8_t space;  /* VAR: enum ptx_space. SREG: the smallest width that may read it, in bits */
+    uint32_t at;    /* source offset of the declaration; 0: a predefined name */
+    uint32_t scope; /* serial number of the scope that declares it; 0: the module */
+    uint32_t id;    /* REG: register number in the function, from 0. LABEL: index of the
+                                  * statement behind the label. RANGE: number of registers */
     struct ptx_name *name;
-    struct ptx_sym *outer;   /* the meaning it hides until its scope ends */
-    struct ptx_sym *next;    /* the symbol declared before it in the same scope */
-    struct ptx_sym *sibling; /* another of name->numbered */
+    struct ptx_sym *outer;   /* the symbol of the same name that this one hides; NULL: none */
+    struct ptx_sym *next;    /* the previous symbol declared in the same scope; NULL: none */
+    struct ptx_sym *sibling; /* the next symbol in the list `numbered` of a name; NULL: none */
     union {
-        struct ptx_sym *range; /* REG: the range it is a member of, or NULL */
+        struct ptx_sym *range; /* REG: the range that contains the register; NULL: none */
         struct ptx_var *var;
         struct ptx_func *func;
         struct ptx_proto *proto;
@@ -107,30 +107,30 @@ struct ptx_sym {
     };
 };
 
-/* An initialiser: a tree, because braces nest. */
+/* An initialiser: a tree, because braced lists nest. */
 enum ptx_init_kind {
     PTX_INIT_LIST,
     PTX_INIT_INT,
     PTX_INIT_FLOAT,
     PTX_INIT_SYM,
-    PTX_INIT_FIELDS, /* { width = 5, ... } of a texture, sampler or surface: kept as text */
+    PTX_INIT_FIELDS, /* { width = 5, ... } of a texture, sampler or surface, stored as text */
 };
 struct ptx_init {
     uint8_t kind; /* enum ptx_init_kind */
-    bool generic; /* SYM: generic(symbol) */
-    uint8_t
-        mask; /* SYM: which byte of mask(symbol) as its lowest bit's number, plus 1; 0: no mask */
-    uint8_t literal; /* FLOAT: enum ptx_literal, how it was written */
+    bool generic; /* SYM: written as generic(symbol) */
+    /* SYM: number of the lowest bit of the byte that mask(symbol) selects, plus 1; 0: no mask */
+    uint8_t mask;
+    uint8_t literal; /* FLOAT: enum ptx_literal, the notation of the literal */
     uint32_t at;
     union {
-        uint64_t bits;          /* INT: value; FLOAT: a double's bits, or those of 0f */
-        int64_t offset;         /* SYM: bytes behind the symbol */
-        struct ptx_init *items; /* LIST */
-        const char *text;       /* FIELDS: between the braces */
+        uint64_t bits;  /* INT: value. FLOAT: bits of a double, or of an f32 written 0f... */
+        int64_t offset; /* SYM: bytes added to the symbol's address */
+        struct ptx_init *items; /* LIST: `count` elements */
+        const char *text;       /* FIELDS: the text between the braces, `count` bytes */
     };
     union {
         struct ptx_sym *sym; /* SYM */
-        size_t count;        /* LIST; of FIELDS the bytes of its text */
+        size_t count;        /* LIST: number of items. FIELDS: length of the text in bytes */
     };
 };
 
@@ -139,49 +139,49 @@ enum ptx_param_role {
     PTX_PARAM_KERNEL,
     PTX_PARAM_INPUT,
     PTX_PARAM_RESULT,
-    PTX_PARAM_LOCAL /* declared in a body, for calls */
+    PTX_PARAM_LOCAL /* declared in a function body, to pass arguments or results of calls */
 };
 
 struct ptx_var {
     struct ptx_sym *sym;
-    struct ptx_init *init; /* NULL: none (zero) */
-    uint64_t *dims;        /* array dimensions; dims[0] may be 0: unsized */
-    uint8_t dim_count;     /* 0: no array */
+    struct ptx_init *init; /* NULL: no initialiser, the variable is zero */
+    uint64_t *dims;        /* array dimensions; dims[0] 0: an array without a size */
+    uint8_t dim_count;     /* number of dimensions; 0: no array */
     uint8_t linkage;       /* enum ptx_linkage */
-    uint8_t ptr_space;     /* a .ptr parameter: enum ptx_space of what it points to, else 0 */
+    uint8_t ptr_space;     /* .ptr parameter: enum ptx_space of its target; else 0 */
     bool is_ptr, managed, has_unified;
-    bool in_reg;         /* a .reg parameter */
-    uint8_t role;        /* enum ptx_param_role, in .param */
+    bool in_reg;         /* the parameter is declared .reg, not .param */
+    uint8_t role;        /* .param variable: enum ptx_param_role */
     uint8_t bank;        /* .const[N] of PTX 2.1 and before: N + 1; 0: none */
-    uint32_t align;      /* bytes, as written; 0: natural */
-    uint32_t ptr_align;  /* bytes; 0: as written nowhere */
+    uint32_t align;      /* .align in bytes; 0: none, natural alignment */
+    uint32_t ptr_align;  /* alignment behind .ptr in bytes; 0: not written */
     uint64_t unified[2]; /* .attribute(.unified(a, b)) */
 };
 
-/* Bytes that a variable takes. Unsized arrays: 0. */
+/* Size of a variable in bytes; 0 for arrays without a size. */
 uint64_t ptx_var_size(const struct ptx_var *v);
 uint32_t ptx_var_align(const struct ptx_var *v);
 
-/* Bytes of an element as subscripts count them: name[i] lies i times that behind the name. ptxas takes the scalar
- * type, whatever the dimensions and vectors are. */
+/* Stride of a subscript in bytes: name[i] is at address name + i * step. The step is the size of the scalar type,
+ * also for vectors and for arrays of several dimensions, as in ptxas. */
 uint32_t ptx_var_step(const struct ptx_var *v);
 
-/* A directive of words and numbers, kept as written: .maxntid 128, 1, 1 or .pragma "nounroll". */
+/* A directive with numbers or a string: .maxntid 128, 1, 1 or .pragma "nounroll". */
 struct ptx_directive {
     struct ptx_directive *next;
-    const char *word; /* "maxntid", NUL-terminated */
+    const char *word; /* name of the directive without the dot, NUL-terminated: "maxntid" */
     uint32_t at;
-    uint8_t count; /* numbers */
+    uint8_t count; /* number of values */
     uint64_t value[3];
-    const char *text; /* of .pragma: the string without quotes, else NULL */
+    const char *text; /* .pragma: the string without quotes; else NULL */
     uint32_t text_length;
 };
 
-struct ptx_proto { /* what a call needs to know of its callee */
+struct ptx_proto { /* the prototype of a function: its results and parameters */
     struct ptx_var **rets, **params;
     uint16_t ret_count, param_count;
     bool noreturn;
-    struct ptx_directive *directives; /* of a .callprototype */
+    struct ptx_directive *directives; /* .callprototype: its directives; else NULL */
 };
 
 struct ptx_func {
@@ -189,29 +189,29 @@ struct ptx_func {
     struct ptx_proto proto;
     bool is_entry, is_defined, has_param_list;
     uint8_t linkage;                  /* enum ptx_linkage */
-    struct ptx_directive *directives; /* performance directives and pragmas, in order */
-    uint32_t at, head_end;            /* the text from its first token to the `{` or `;` */
-    uint32_t body_at, body_end;       /* the places of `{` and `}`; 0: a declaration */
+    struct ptx_directive *directives; /* performance directives and pragmas, in source order */
+    uint32_t at, head_end;            /* source range of the head, up to the `{` or `;` */
+    uint32_t body_at, body_end;       /* source offsets of `{` and `}`; 0: a declaration */
     bool has_unified;                 /* .attribute(.unified(a, b)) */
     uint64_t unified[2];
-    struct ptx_func *definition; /* of a function that was declared before: the head with the
-                                       * body; NULL: this one */
-    struct ptx_func *alias_of;   /* what .alias makes it stand for */
-    struct ptx_body *body;       /* NULL until ptx_func_parse */
+    struct ptx_func *definition; /* a declaration: the function object that has the body; NULL:
+                                       * this object, or the module has no definition */
+    struct ptx_func *alias_of;   /* the function that .alias names; NULL: not an alias */
+    struct ptx_body *body;       /* NULL until ptx_func_parse() */
 };
 
 enum ptx_opnd_kind {
-    PTX_OPND_REG,     /* sym; `sel` may pick a component or byte */
+    PTX_OPND_REG,     /* sym; `sel` may select a vector component or a byte */
     PTX_OPND_SREG,    /* sym */
     PTX_OPND_INT,     /* bits */
-    PTX_OPND_FLOAT,   /* bits of a double, a decimal literal */
-    PTX_OPND_F32,     /* bits, 0f... */
-    PTX_OPND_F64,     /* bits, 0d... */
-    PTX_OPND_SYM,     /* address or name of a symbol, + offset */
-    PTX_OPND_LABEL,   /* a name that only labels may resolve: sym (NULL until the scope ends) */
-    PTX_OPND_ADDR,    /* [elem[0]]; elem[0] is REG, SREG, SYM or INT; offset. `indexed`: written
-                       * name[register+offset], elem[0] the name, elem[1] the register; the offset
-                       * counts elements */
+    PTX_OPND_FLOAT,   /* a decimal literal: bits of a double */
+    PTX_OPND_F32,     /* a literal 0f...: bits of an f32 */
+    PTX_OPND_F64,     /* a literal 0d...: bits of an f64 */
+    PTX_OPND_SYM,     /* the address or name of a symbol, plus offset */
+    PTX_OPND_LABEL,   /* the name of a label: sym (NULL until the end of the scope resolves it) */
+    PTX_OPND_ADDR,    /* [elem[0] + offset]; elem[0] is REG, SREG, SYM or INT. `indexed`:
+                       * name[register+offset], where elem[0] is the name, elem[1] the register and
+                       * the offset counts elements */
     PTX_OPND_BRACKET, /* [a, b, ...]: elem, count */
     PTX_OPND_VEC,     /* {a, b, ...} */
     PTX_OPND_LIST,    /* (a, b, ...) */
@@ -219,7 +219,7 @@ enum ptx_opnd_kind {
     PTX_OPND_SINK,    /* _ */
 };
 
-enum ptx_sel { /* component or part of a register, as written behind the dot; 0: none */
+enum ptx_sel { /* selector behind a register: a vector component, or bytes of the register */
                PTX_SEL_NONE,
                PTX_SEL_X,
                PTX_SEL_Y,
@@ -230,8 +230,8 @@ enum ptx_sel { /* component or part of a register, as written behind the dot; 0:
                PTX_SEL_B2,
                PTX_SEL_B3, /* bytes */
                PTX_SEL_H0,
-               PTX_SEL_H1, /* halves */
-               PTX_SEL_SIMD, /* several of them, .h10 or .b3210: their letters are the bytes of `offset` */
+               PTX_SEL_H1,   /* halves */
+               PTX_SEL_SIMD, /* .h10 or .b3210: the bytes of `offset` are the selector's characters */
                PTX_SEL_BAD
 };
 _Static_assert(
@@ -242,14 +242,14 @@ _Static_assert(
 struct ptx_opnd {
     uint8_t kind; /* enum ptx_opnd_kind */
     uint8_t sel;  /* enum ptx_sel */
-    bool negated; /* ! before a predicate, - before a register */
-    bool indexed; /* SYM: written name[offset]; the offset counts elements */
-    bool unified; /* ADDR: .unified follows */
+    bool negated; /* the operand has `!` before a predicate or `-` before a register */
+    bool indexed; /* SYM: the text is name[offset], and the offset counts elements */
+    bool unified; /* ADDR: .unified follows the address */
     uint32_t at;
-    uint32_t count;  /* elements of VEC, LIST, BRACKET, PAIR */
-    uint32_t length; /* bytes of its text */
+    uint32_t count;  /* VEC, LIST, BRACKET, PAIR: number of elements */
+    uint32_t length; /* length of the operand's text in bytes */
     union {
-        struct ptx_sym *sym;   /* REG, SREG, SYM; LABEL once it is known */
+        struct ptx_sym *sym;   /* REG, SREG, SYM; LABEL once it is resolved */
         struct ptx_opnd *elem; /* VEC, LIST, BRACKET, PAIR, ADDR */
         uint64_t bits;         /* INT, FLOAT, F32, F64 */
     };
@@ -259,29 +259,29 @@ struct ptx_opnd {
     };
 };
 
-/* The name or register of an address: name[3] is written without brackets. */
+/* The operand with the base of an address. (The operand name[3] has no brackets around it.) */
 static inline const struct ptx_opnd *ptx_opnd_base(const struct ptx_opnd *o)
 {
     return o->kind == PTX_OPND_ADDR ? &o->elem[0] : o;
 }
 
-/* Bytes that a constant offset adds to a name. A subscript is a 32-bit unsigned number, and wraps as one: ptxas makes
- * the same code of g[i] and of shl.b32, cvt.u64.u32 and add.u64. */
+/* Constant offset of an operand in bytes. A subscript is computed modulo 2^32: ptxas compiles g[i] to the same code as
+ * shl.b32, cvt.u64.u32 and add.u64. */
 int64_t ptx_opnd_offset(const struct ptx_opnd *o);
 
 struct ptx_inst {
-    const struct ptx_op *op; /* its form, modifiers and types; NULL: not understood */
-    struct ptx_sym *guard;   /* NULL: none */
+    const struct ptx_op *op; /* form, modifiers and types; NULL: the opcode has errors */
+    struct ptx_sym *guard;   /* the predicate of @p or @!p; NULL: none */
     struct ptx_opnd *opnds;
-    uint32_t at;    /* place of the opcode */
-    uint16_t count; /* operands */
-    bool guard_not; /* @!p */
+    uint32_t at;    /* source offset of the opcode */
+    uint16_t count; /* number of operands */
+    bool guard_not; /* the guard is @!p */
 };
 
 enum ptx_stmt_kind {
     PTX_STMT_INST,
-    PTX_STMT_LABEL, /* sym */
-    PTX_STMT_REG, /* sym: a REG or RANGE that is declared; `more`: same directive as the one before */
+    PTX_STMT_LABEL,   /* sym */
+    PTX_STMT_REG,     /* sym: the REG or RANGE that the statement declares */
     PTX_STMT_VAR,     /* var */
     PTX_STMT_OPEN,    /* { */
     PTX_STMT_CLOSE,   /* } */
@@ -303,17 +303,17 @@ struct ptx_stmt {
     };
 };
 
-struct ptx_loc { /* .loc: where the following instructions come from */
+struct ptx_loc { /* .loc: the source line of the instructions that follow */
     uint32_t file, line, column;
     bool inlined;
-    uint32_t in_file, in_line, in_column; /* inlined_at */
-    const struct ptx_loc *in;  /* likewise, which may be inlined itself; NULL: it is not inlined */
-    struct ptx_name *function; /* function_name, NULL: none */
+    uint32_t in_file, in_line, in_column; /* inlined_at: the place of the inlined call */
+    const struct ptx_loc *in;  /* the .loc of that place, which may be inlined too; NULL: none */
+    struct ptx_name *function; /* function_name; NULL: none */
     uint64_t function_offset;
 };
 
 struct ptx_targets {
-    bool calls; /* .calltargets, else .branchtargets */
+    bool calls; /* true: .calltargets; false: .branchtargets */
     uint32_t count;
     struct ptx_opnd *labels; /* LABEL or SYM operands */
 };
@@ -321,12 +321,12 @@ struct ptx_targets {
 struct ptx_body {
     struct ptx_stmt *stmts;
     size_t count, cap;
-    struct ptx_sym **regs; /* by id */
+    struct ptx_sym **regs; /* indexed by ptx_sym.id */
     size_t reg_count, reg_cap;
     size_t inst_count;
 };
 
-/* Everything at module level, in the order of the text. */
+/* An item at module level; ptx_module.items has them in source order. */
 enum ptx_item_kind {
     PTX_ITEM_VAR,
     PTX_ITEM_FUNC,
@@ -352,23 +352,23 @@ struct ptx_item {
 
 struct ptx_file { /* .file 1 "x.cu", 1234, 56 */
     uint32_t index;
-    const char *name; /* without quotes, escapes as written */
+    const char *name; /* without quotes; escape sequences are not decoded */
     uint32_t name_length;
     bool has_time;
     uint64_t time, size;
 };
 
-struct ptx_section { /* .section .debug_str { ... }: tokens are checked, the data kept as text */
+struct ptx_section { /* .section .debug_str { ... }: the parser checks tokens and stores the text */
     const char *name;
     uint32_t name_length;
-    uint32_t from, to; /* the text between the braces */
+    uint32_t from, to; /* source range of the text between the braces */
 };
 
 struct ptx_alias {
     struct ptx_sym *alias, *aliasee;
 };
 
-struct ptx_raw { /* a line that carries no meaning: @@DWARF */
+struct ptx_raw { /* a line that the parser ignores: @@DWARF */
     uint32_t from, to;
 };
 
@@ -383,50 +383,50 @@ struct ptx_module {
     const struct source *source;
     struct diags *diags;
     uint16_t version; /* PTX ISA version times ten: 90 for 9.0 */
-    bool is_no_ptx;   /* it does not begin with .version: an error was reported */
-    bool is_too_new;  /* its version is above the newest known: likewise */
+    bool is_no_ptx;   /* the text does not begin with .version; an error was reported */
+    bool is_too_new;  /* the version is above the newest known one; an error was reported */
     struct ptx_target target;
     uint8_t address_size; /* 32 or 64 */
     bool address_size_given;
     struct ptx_item *items;
     size_t item_count, item_cap;
-    struct ptx_func **funcs; /* every function once, in order of first declaration */
+    struct ptx_func **funcs; /* each function once, in the order of first declaration */
     size_t func_count, func_cap;
-    struct ptx_var **vars; /* every module variable once */
+    struct ptx_var **vars; /* each module variable once */
     size_t var_count, var_cap;
-    struct ptx_parser *parser; /* the state that ptx_func_parse goes on with */
+    struct ptx_parser *parser; /* state that ptx_func_parse() needs; NULL after ptx_module_end() */
 };
 
-/* Reads the module level. */
+/* Parses the module level. Never returns NULL; errors go to `diags`. */
 struct ptx_module *ptx_module_parse(struct arena *arena, const struct source *source,
                                     struct diags *diags);
 
-/* Reads and checks one function's body (once; later calls do nothing). Returns whether the module
- * is free of errors so far. */
+/* Parses and checks the body of one function; later calls for the same function do nothing. Returns
+ * whether the module has no errors so far. */
 bool ptx_func_parse(struct ptx_module *m, struct ptx_func *f);
 
-/* Reads every body and applies the rules that need the whole module. */
+/* Parses every body and checks the rules that concern the whole module. Returns whether there are no errors. */
 bool ptx_module_check(struct ptx_module *m);
 
-/* Releases what the parser holds outside the arena. The module stays usable. */
+/* Frees the parser's memory outside the arena. The module stays usable, but bodies cannot be parsed any more. */
 void ptx_module_end(struct ptx_module *m);
 
-/* Whether two prototypes take and return the same. */
+/* Whether two prototypes have equal parameters and results. */
 bool ptx_proto_equal(const struct ptx_proto *a, const struct ptx_proto *b);
 
-/* NULL if there is none. */
+/* The function of that name; NULL: none. */
 struct ptx_func *ptx_module_find(const struct ptx_module *m, const char *name);
 
 /* Appends the module as PTX text that parses back to an equal module. */
 void ptx_print(const struct ptx_module *m, struct buf *b);
 
-/* "x", "b0", "h10": the selector of an operand, "" if it has none. `text` holds 8 characters. */
+/* Writes the selector of an operand ("x", "b0", "h10"), or "" if it has none. `text` has 8 characters. */
 void ptx_selector_text(const struct ptx_opnd *o, char *text);
 
 /* Appends one instruction as text, without a line end. */
 void ptx_print_inst(const struct ptx_inst *i, struct buf *b);
 
-/* NULL if both say the same; else where they part (in the arena of a). */
+/* NULL: the modules are equal, except for source places. Else the first difference as text, in a's arena. */
 const char *ptx_module_difference(const struct ptx_module *a, const struct ptx_module *b);
 
 #endif

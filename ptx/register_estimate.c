@@ -1,5 +1,5 @@
-/* How many registers per thread ptxas assigns: an estimate from liveness (live.c) and a model of how ptxas orders a
- * block's instructions. `heddle ptx` reports it, and occupancy goes by it. */
+/* Estimates how many registers per thread ptxas assigns, from liveness (live.c) and a model of how ptxas orders the
+ * instructions of a block. `heddle ptx` prints the estimate, and occupancy is computed from it. */
 #include "base/arena.h"
 #include "ptx/flow.h"
 #include "ptx/ptx.h"

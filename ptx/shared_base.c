@@ -1,11 +1,11 @@
-/* From which .shared variable the address of an access was made.
+/* Finds the .shared variable from whose address the address of an access was computed.
  *
- * Each register gets a fact: no address of a shared variable went into it, that of one variable, or of several (or what
- * cannot be followed). Facts are of registers, not of places: what any statement writes to the register counts. nvcc writes
- * nearly every register once. Facts only grow (none, one, many), so a few rounds reach the end.
+ * Each register has a fact: its value depends on the address of no shared variable, of one, or of several (or of unknown
+ * ones). The analysis is flow-insensitive: all writes of a register count. nvcc writes nearly every register once. Facts
+ * only grow (none, one, many), so a few iterations reach the fixed point.
  *
- * What is loaded from memory counts as none: an index is loaded far more often than an address. So a fact of one variable
- * is certain but for addresses that were stored and loaded again. */
+ * A value loaded from memory counts as none, because indices are loaded far more often than addresses. So the result can
+ * be wrong only for addresses that were stored to memory and loaded again. */
 #include "ptx/flow.h"
 
 #include "base/arena.h"

@@ -1,6 +1,6 @@
-/* The shared memory that a kernel's variables take: those that are declared in the body of the kernel or of a function it
- * reaches, and those of the module that such a body names. ptxas allows 48 KiB on every target; a launch may ask for more
- * as dynamic memory. */
+/* The static shared memory of a kernel: variables that are declared in the body of the kernel or of a function that it
+ * reaches, and variables of the module that such a body names. ptxas allows 48 KiB on every target; a launch may ask for
+ * more as dynamic shared memory. */
 #include "base/arena.h"
 #include "base/diag.h"
 #include "ptx/parser.h"

@@ -1,4 +1,4 @@
-/* SIMT deadlocks, found in the text: see simt_deadlock.h. */
+/* Static detection of SIMT deadlocks: see simt_deadlock.h. */
 #include "ptx/simt_deadlock.h"
 
 #include "base/arena.h"

@@ -1,13 +1,12 @@
-/* Which values the lanes of a warp share: see ptx/flow.h for the rules.
+/* Uniformity analysis: which values the lanes of a warp share. ptx/flow.h has the rules.
  *
- * First every use of a register gets the definition it sees: a value. Registers with one definition
- * that dominates their reads, nearly all, need nothing for that; the others are brought into static
- * single assignment form (Cytron et al., 1991), phis at the iterated dominance frontiers. Then values
- * rise from "nothing known yet" through enum ptx_spread, block by block in reverse postorder, again
- * and again until nothing changes. A branch that turns out not to be the same for all lanes marks the
- * blocks where ways from two of its targets first meet (their immediate dominator among the blocks it
- * reaches is the branch itself) and the loops that lanes can leave, or go round in, without each
- * other. */
+ * First, each use of a register is mapped to its reaching definition: a value. Nearly all registers have
+ * one definition that dominates their reads and need no further work; the others are converted to static
+ * single assignment form (Cytron et al., 1991), with phis at the iterated dominance frontiers. Then the
+ * analysis iterates over the blocks in reverse postorder until a fixed point: values rise from "unknown"
+ * through enum ptx_spread. A branch whose condition is not uniform marks the blocks where paths from two of
+ * its targets first join (blocks whose immediate dominator, among the blocks that the branch reaches, is the
+ * branch itself), and the loops that lanes can leave, or iterate in, at different times. */
 #include "base/arena.h"
 #include "ptx/flow.h"
 #include "ptx/form.h"
