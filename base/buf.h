@@ -1,4 +1,4 @@
-/* base/buf.h: text that grows at its end.
+/* base/buf.h: a text buffer that grows as text is appended.
  *
  *     struct buf b = {0};
  *     buf_printf(&b, "%d errors\n", n);
@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 struct buf {
-    char *data; /* NUL behind the last byte once anything was added; NULL before */
+    char *data; /* NUL-terminated; NULL until the first byte is added */
     size_t size, cap;
 };
 
@@ -21,8 +21,8 @@ void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_free(struct buf *b);
 
-/* Appends what a file holds. false: errno says why it cannot be read; EFBIG: it has more than `most` bytes. What was
- * read until then stays. */
+/* Appends the contents of a file. false: the file cannot be read, and errno has the error; EFBIG: the file has more than
+ * `most` bytes. The bytes that were read before the error stay in the buffer. */
 bool buf_add_file(struct buf *b, const char *path, size_t most);
 
 #endif

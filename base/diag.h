@@ -1,12 +1,12 @@
-/* base/diag.h: what is wrong with an input, said as a good compiler says it.
+/* base/diag.h: errors, warnings and notes about a source text, printed as compilers print them.
  *
  *     struct diags d = {.arena = a, .source = &src};
  *     diag_error(&d, at, len, "%s does not take .%s", name, word);
- *     diag_note(&d, at, len, "forms that take it: %s", list);      // belongs to the error before it
+ *     diag_note(&d, at, len, "forms that take it: %s", list);      // belongs to the previous error
  *     diags_render(&d, &out);
  *
- * A place is a byte offset and a length; line and column are computed only when a report is
- * rendered. Reports are rendered in order of place, notes behind their error. */
+ * A place is a byte offset and a length; diags_render() computes lines and columns. It prints errors and
+ * warnings in the order of their places, and each note behind its error. */
 #ifndef HEDDLE_BASE_DIAG_H
 #define HEDDLE_BASE_DIAG_H
 
@@ -19,7 +19,7 @@ struct buf;
 
 struct source {
     const char *name; /* as the user wrote it */
-    const char *text; /* length bytes; any bytes */
+    const char *text; /* `length` arbitrary bytes */
     uint32_t length;
 };
 
@@ -27,9 +27,9 @@ enum diag_kind { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE };
 
 struct diag {
     enum diag_kind kind;
-    uint32_t at, length; /* in the source; length 0 marks a place between characters */
-    uint32_t serial;     /* counts errors and warnings; a note has its error's */
-    const char *text;    /* in the arena */
+    uint32_t at, length; /* range of the source in bytes; length 0: a place between characters */
+    uint32_t serial;     /* number of the error or warning; a note has the number of its error */
+    const char *text;    /* the message, in the arena */
 };
 
 struct diags {
@@ -38,7 +38,7 @@ struct diags {
     struct diag *list;
     size_t count, cap;
     unsigned errors, warnings;
-    unsigned max_errors; /* errors beyond this many are counted, not kept; 0: keep all */
+    unsigned max_errors; /* the most errors that are stored, others are counted; 0: no limit */
     bool sorted;
 };
 
@@ -49,7 +49,7 @@ void diag_warning(struct diags *d, uint32_t at, uint32_t length, const char *for
 void diag_note(struct diags *d, uint32_t at, uint32_t length, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* True once max_errors errors were kept: a parser may stop. */
+/* Whether max_errors errors were stored, so that a parser may stop. */
 bool diags_full(const struct diags *d);
 
 /* Sorts the reports by place. */

@@ -1,4 +1,4 @@
-/* base/pages.h: large arrays of zeros, for which the host gives memory where they are first written to.
+/* base/pages.h: large zeroed arrays; the host allocates their pages at the first write.
  *
  *     struct event *list = pages_new(most * sizeof *list, PAGES_DENSE);
  *     pages_free(list, most * sizeof *list);                                                     */
@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 enum pages {
-    PAGES_SPARSE, /* written to here and there */
-    PAGES_DENSE,  /* from the beginning on: behind 2 MiB the host may give 2 MiB at once */
+    PAGES_SPARSE, /* for arrays that are written at scattered indices */
+    PAGES_DENSE,  /* for arrays that are written from the start; behind 2 MiB: huge pages */
 };
-/* Only addresses are taken, so there may be far more of them than memory. Ends the program if there are none. */
+/* Reserves addresses only, so the size may exceed the host's memory. Ends the program if there are no addresses left. */
 void *pages_new(size_t size, enum pages how);
-void pages_free(void *pages, size_t size); /* all of it; NULL is nothing */
+void pages_free(void *pages, size_t size); /* frees the whole array; NULL is allowed */
 
 #endif

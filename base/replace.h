@@ -1,11 +1,11 @@
-/* base/replace.h: files that are there as a whole or not at all: written under another name, then renamed.
+/* base/replace.h: atomic replacement of files: a file is written under a temporary name and then renamed.
  *
  *     struct replacement f;
  *     bool ok = replacement_open(&f, path) && fwrite(...) == n;
  *     if (!replacement_close(&f, ok)) perror(path);
  *
- * What is no regular file (a pipe, a device), /dev/stdout and what is the process's output already are written as they
- * are. Of a symbolic link the file that it names is replaced. */
+ * Pipes, devices, /dev/stdout, and a file that is the process's standard output or error already, are written directly,
+ * without a temporary file. For a symbolic link, the file that it points to is replaced. */
 #ifndef HEDDLE_BASE_REPLACE_H
 #define HEDDLE_BASE_REPLACE_H
 
@@ -14,19 +14,19 @@
 
 struct replacement {
     FILE *out;
-    char *path, *temporary; /* temporary NULL: written as it is */
+    char *path, *temporary; /* temporary NULL: `out` writes to the file directly */
 };
-/* The path as it is seen from the root, to be freed by the caller: for who may change its folder before the file is
- * written. NULL: there is no memory. */
+/* The absolute path of a file, for processes that may change their working directory before they write it. The caller
+ * frees it. NULL: no memory. */
 char *path_absolute(const char *path);
-/* Sets a variable of the environment to that. */
+/* Sets an environment variable to the absolute path of a file. */
 void path_to_environment(const char *name, const char *path);
 
-/* The process may change its folder before the end. false: errno says why, and there is still something to close. */
+/* Opens the file for writing. The process may change its working directory later. false: errno has the error; the caller still calls replacement_close(). */
 bool replacement_open(struct replacement *r, const char *path);
-/* Whether a file could be written there: before work whose result it is to hold. false: errno says why. */
+/* Whether the file can be written, to be called before the work that computes its contents. false: errno has the error. */
 bool replacement_possible(const char *path);
-/* ok: what was to be written was. false: there is no new file, and errno says why. */
+/* ok: all contents were written. Renames the file to its name; or removes it if !ok. false: the old file, if any, is unchanged, and errno has the error. */
 bool replacement_close(struct replacement *r, bool ok);
 
 #endif

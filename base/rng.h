@@ -1,5 +1,5 @@
-/* base/rng.h: numbers by chance, the same everywhere: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom
- * number generators", OOPSLA 2014). The state is a number that one chooses: the seed. */
+/* base/rng.h: pseudorandom numbers, the same on every host: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom
+ * number generators", OOPSLA 2014). The state is one 64-bit number, which starts as the seed. */
 #ifndef HEDDLE_BASE_RNG_H
 #define HEDDLE_BASE_RNG_H
 
@@ -20,7 +20,7 @@ static inline uint64_t rng_next(uint64_t *state)
     return rng_mix(*state += RNG_STEP);
 }
 
-/* 0 .. n - 1; n > 0 */
+/* A number in 0 .. n - 1; n > 0. */
 static inline uint32_t rng_below(uint64_t *state, uint32_t n)
 {
     return (uint32_t)((rng_next(state) >> 32) * n >> 32);

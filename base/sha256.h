@@ -1,4 +1,4 @@
-/* base/sha256.h: SHA-256 (FIPS 180-4), to name contents.
+/* base/sha256.h: SHA-256 (FIPS 180-4), for names derived from contents.
  *
  *     struct sha256 s;
  *     sha256_begin(&s);
@@ -15,7 +15,7 @@ enum { SHA256_BYTES = 32 };
 
 struct sha256 {
     uint32_t state[8];
-    uint64_t length; /* bytes so far */
+    uint64_t length; /* bytes added so far */
     uint8_t block[64];
 };
 
@@ -26,7 +26,7 @@ void sha256_end(struct sha256 *s, uint8_t digest[SHA256_BYTES]);
 /* The first `digits` hexadecimal digits of a digest, at most all 64, and a '\0'. */
 void sha256_hex(const uint8_t *digest, unsigned digits, char *text);
 
-/* Of a file. false: errno says why it cannot be read. */
+/* The digest of a file's contents. false: the file cannot be read, and errno has the error. */
 bool sha256_file(const char *path, uint8_t digest[SHA256_BYTES]);
 
 #endif

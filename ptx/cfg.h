@@ -129,8 +129,7 @@ bool ptx_cfg_in_loop(const struct ptx_cfg *g, uint32_t loop, uint32_t b);
 
 /* The parts of a call: call (results), callee, (arguments), prototype. */
 struct ptx_call {
-    const struct ptx_opnd *results, *callee,
-        *arguments; /* results, arguments: NULL if not written */
+    const struct ptx_opnd *results, *callee, *arguments; /* NULL: not written */
     const struct ptx_proto *proto;
     const struct ptx_func *func; /* the callee, the definition if the module has one; NULL: the
                                   * callee is known only at run time */

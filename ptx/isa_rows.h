@@ -30,9 +30,8 @@ enum order { ANY_PLACE, SPACE_ORDER, LAYOUT_ORDER };
 struct choice { /* one of the words that a slot allows */
     struct slice word;
     struct gate gate;
-    uint8_t type; /* enum ptx_type of the word; PTX_NO_TYPE: no type */
-    uint8_t
-        order; /* enum order: words of one value other than ANY_PLACE stand in the order of their slots */
+    uint8_t type;  /* enum ptx_type of the word; PTX_NO_TYPE: no type */
+    uint8_t order; /* enum order: words of an order (not ANY_PLACE) stand in slot order */
 };
 
 struct slot {

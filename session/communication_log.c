@@ -1,4 +1,4 @@
-/* The communication of CTAs, from the process that runs to the one that asked (communication_log.h). */
+/* Carries the communication of CTAs from the process that runs kernels to the command line (communication_log.h). */
 #define _POSIX_C_SOURCE 200809L
 #include "session/communication_log.h"
 

@@ -1,22 +1,21 @@
-/* session/launch_record.h: one launch of a kernel, as all reports of Heddle know it.
+/* session/launch_record.h: the record of one kernel launch, which all reports of Heddle print.
  *
  *     const struct emu_report *r = emu_launch(e, k, &launch);
  *     struct launch_record l = launch_record_of("saxpy", &launch, r);
  *     report_launch(report, &l, ...);                       // heddle run
  *     event_write(stream, &(struct event){.kind = EVENT_LAUNCH, .launch = l});
  *
- * The emulator describes a launch in two structures: what was asked for (struct emu_launch) and
- * what came of it (struct emu_report). launch_record_of() is the only place that joins them. Text
- * and JSON reports, `heddle check`, `heddle estimate` and the event stream
- * (session/event_stream.h), which carries the record from the process of a CUDA program to the
- * command line, read nothing else.
+ * The emulator describes a launch in two structures: the request (struct emu_launch) and the result
+ * (struct emu_report). Only launch_record_of() joins them. Text and JSON reports, `heddle check` and
+ * `heddle estimate` read only this record. The event stream (session/event_stream.h) carries it from the
+ * process of a CUDA program to the command line.
  *
- * Ownership: a record owns nothing. Its pointers belong to the device's last launch and are good
- * until the next one; in a record from an event stream they point into the stream's bytes. Who
- * keeps a record longer copies the texts.
+ * Ownership: a record owns no memory. Its pointers belong to the device's last launch and are valid
+ * until the next launch; in a record from an event stream they point into the stream's bytes. A caller
+ * that keeps a record longer copies its texts.
  *
- * A record holds no guest memory: digests of memory are events of their own, because launches of
- * several streams may be done in another order than they were asked for. */
+ * A record has no digest of memory: these are separate events, because launches of several streams may
+ * execute in another order than the program submitted them. */
 #ifndef HEDDLE_SESSION_LAUNCH_RECORD_H
 #define HEDDLE_SESSION_LAUNCH_RECORD_H
 
@@ -28,36 +27,36 @@ struct launch_record {
     /* What was launched. */
     const char *kernel;
     uint32_t grid[3], block[3]; /* CTAs of the grid; threads of a CTA */
-    uint32_t cluster[3]; /* CTAs of a cluster; 0: the launch asked for none (the kernel may say) */
-    uint32_t shared;     /* dynamic shared memory of a CTA, in bytes */
+    uint32_t cluster[3]; /* CTAs of a cluster; 0: not set by the launch (the kernel may set it) */
+    uint32_t shared;     /* dynamic shared memory of a CTA in bytes */
 
     /* How it ended. */
-    enum emu_fault_kind fault; /* EMU_OK: it reached its end */
-    uint32_t fault_line;       /* of the PTX; 0: unknown */
-    uint32_t source_line;      /* of the source, from .loc; 0: unknown */
-    const char *source_file;   /* likewise; NULL: unknown */
-    const char *fault_text;    /* several lines; "": no fault */
-    uint64_t finding_count;    /* by instruction: two of one instruction are one */
-    uint64_t suppressed;       /* findings that a list of known ones left out */
+    enum emu_fault_kind fault; /* EMU_OK: the launch ended without a fault */
+    uint32_t fault_line;       /* line of the PTX with the fault; 0: unknown */
+    uint32_t source_line;      /* line of the source with the fault, from .loc; 0: unknown */
+    const char *source_file;   /* file of that line; NULL: unknown */
+    const char *fault_text;    /* description of the fault, several lines; "": no fault */
+    uint64_t finding_count;    /* findings of checks; those of one instruction count once */
+    uint64_t suppressed;       /* findings that a suppression matched (emu/suppress.h) */
 
     /* What it took. */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */
-    enum emu_execution execution; /* under its order, or by which speculation without it */
-    double seconds; /* of the host, wall-clock time: all else is the same on every host */
+    enum emu_execution execution; /* whether it ran under its order, or by which speculation */
+    double seconds; /* wall-clock time of the host; all other members are the same on every host */
 
-    /* In the process that launched only; NULL in a record from an event stream. */
-    const struct emu_fault *fault_detail; /* thread, address; NULL: the launch could not begin */
+    /* Only in the process that launched; NULL in a record from an event stream. */
+    const struct emu_fault *fault_detail; /* thread, address; NULL: the launch did not begin */
     const struct emu_finding *findings;
-    const struct emu_counts *counts; /* with their trace; NULL: nothing was counted */
+    const struct emu_counts *counts; /* counts and trace of the launch; NULL: not counted */
 };
 
 struct launch_record launch_record_of(const char *kernel, const struct emu_launch *launch,
                                       const struct emu_report *report);
 
-/* The fault is that the launch did not come to an end: a limit, or a deadlock. */
+/* Whether the launch did not terminate: its fault is a limit or a deadlock. */
 bool launch_record_endless(const struct launch_record *l);
 
-/* The findings' texts and the fault's. For records of this process. */
+/* Appends the texts of the findings and of the fault. Only for records of this process. */
 void launch_record_text(const struct launch_record *l, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* See session/run_log.h. */
+/* The log of a run of `heddle check`, on both sides of its event stream (session/run_log.h). */
 #define _GNU_SOURCE
 #include "session/run_log.h"
 

@@ -1,4 +1,4 @@
-/* The observer that the command line asked for (run_observer.h). */
+/* The observer of launches that the command line asks for (session/run_observer.h). */
 #define _POSIX_C_SOURCE 200809L
 #include "session/run_observer.h"
 

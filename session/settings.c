@@ -1,9 +1,9 @@
-/* The table of settings (session/settings.def) and what reads their values.
+/* The table of settings (session/settings.def) and the parsers of their values.
  *
- * The parsers come first, one for each row: they check a value and set the field of struct settings. Who reads the table:
- * setting_read() for the command line (run_options_settings in cli/settings.c) and for job files, settings_from_environment()
- * for CUDA programs (cuda/environment.c), both by the reader of the setting's row. Messages quote the source that the value
- * stands in, through the caller's diags. */
+ * The parsers come first, one for each row: a parser checks a value and sets a member of struct settings. Two functions call
+ * them: setting_read() for the command line (run_options_settings in cli/settings.c) and for job files, and
+ * settings_from_environment() for CUDA programs (cuda/environment.c). Error messages quote the source of the value, through
+ * the caller's diags. */
 #include "session/settings.h"
 
 #include "base/arena.h"

@@ -1,13 +1,13 @@
-/* session/settings.h: the settings of a run. One table names each of them for the command line (--memory 8G), for a
- * job file (memory: 8G) and for the environment of a CUDA program (HEDDLE_MEMORY=8G), and holds the one parser, the
- * default and the help text.
+/* session/settings.h: the settings of a run. One table (session/settings.def) has a row for each setting: its names on
+ * the command line (--memory 8G), in a job file (memory: 8G) and in the environment of a CUDA program
+ * (HEDDLE_MEMORY=8G), its parser, its default and its help text.
  *
  *     struct settings s = {0};
  *     const struct setting *x = setting_find("memory", 6);
  *     if (!setting_read(x, &diags, value, &s)) ...        // the message is in the diags
  *
- * `heddle run`, `heddle check`, the reader of job files and libcuda.so.1 use it. It does not open the files that a
- * setting names, but for those that say what a GPU is or which findings to suppress. */
+ * `heddle run`, `heddle check`, the reader of job files and libcuda.so.1 use the table. Its parsers do not open the
+ * files that a setting names, except files of GPUs and of suppressions. */
 #ifndef HEDDLE_SESSION_SETTINGS_H
 #define HEDDLE_SESSION_SETTINGS_H
 
@@ -23,18 +23,18 @@ struct buf;
 struct emu_gpu;
 
 struct settings {
-    unsigned threads, sms; /* 0: the default */
-    uint64_t memory;       /* bytes; 0: the default */
-    uint64_t files_bytes;  /* likewise */
+    unsigned threads, sms; /* host threads; SMs; 0: the default */
+    uint64_t memory;       /* size of device memory in bytes; 0: the default */
+    uint64_t files_bytes;  /* limit of --files-bytes in bytes; 0: the default */
     uint64_t max_instructions;
     uint64_t seed;
-    double timeout; /* seconds; 0: none */
+    double timeout; /* seconds; 0: no timeout */
     bool independent_threads, strict_stack;
     bool no_speculation, continue_after_faults;
-    unsigned checks; /* EMU_CHECK_... */
-    /* NULL: not given. */
+    unsigned checks; /* bits EMU_CHECK_... */
+    /* Texts as the user wrote them, here and below; NULL: not given. */
     const char *order, *suppress, *gpu_name, *files;
-    const struct emu_gpu *gpu; /* with gpu_name */
+    const struct emu_gpu *gpu; /* the GPU that gpu_name names; NULL: not given */
     const char *counts, *record, *replay, *watch;
 };
 
@@ -45,31 +45,31 @@ enum {
 };
 
 struct setting {
-    const char *name;     /* of the option and the key: "max-instructions" */
-    const char *variable; /* of the environment: "HEDDLE_MAX_INSTRUCTIONS" */
-    unsigned where;       /* SETTING_... */
-    const char *argument; /* as in the usage: "BYTES", "stack|its" */
-    const char *standard; /* the default, in words; NULL: none is worth a word */
-    const char *help;     /* sentences */
+    const char *name;     /* name of the option and of the key: "max-instructions" */
+    const char *variable; /* name of the environment variable: "HEDDLE_MAX_INSTRUCTIONS" */
+    unsigned where;       /* bits SETTING_...: where the setting is available */
+    const char *argument; /* the argument in usage texts: "BYTES", "stack|its" */
+    const char *standard; /* the default, as help texts print it; NULL: not printed */
+    const char *help;     /* the help text */
     bool (*read)(struct diags *d, struct piece value, struct settings *out);
 };
 
-/* NULL: there are no more. */
+/* Row i of the table; NULL: i is the number of rows. */
 const struct setting *setting_at(size_t i);
 
-/* By the name of the option or key; NULL: there is none. */
+/* The row with this name of an option or key; NULL: none. */
 const struct setting *setting_find(const char *name, size_t length);
 
-/* Reads the value. false: what is wrong is in the diags, at the value's place. Texts in `out` live as long as the
- * arena of the diags. */
+/* Parses the value and sets its member of *out. false: the error is in the diags, at the place of the value. Texts in
+ * *out are valid as long as the arena of the diags. */
 bool setting_read(const struct setting *s, struct diags *d, struct piece value,
                   struct settings *out);
 
-/* All settings that have a variable in the environment; an empty variable counts as not given. false: what is wrong
- * with which variable is in `messages`, as lines. Texts in `out` live as long as the arena. */
+/* Reads all settings from their environment variables; an empty variable counts as not given. false: `messages` has a
+ * line for each wrong variable. Texts in *out are valid as long as the arena. */
 bool settings_from_environment(struct settings *out, struct arena *a, struct buf *messages);
 
-/* Seconds, above 0; `what` names the option in the message. */
+/* Reads a number of seconds above 0; `what` names the option in the error message. */
 bool seconds_read(struct diags *d, const char *what, struct piece text, double *out);
 
 #endif
