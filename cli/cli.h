@@ -1,4 +1,4 @@
-/* cli/cli.h: what the commands share. Each command is one file, which defines one table (cli/command.h). */
+/* cli/cli.h: exit codes and functions that the commands share. Each command is one file with one table (cli/command.h). */
 #ifndef HEDDLE_CLI_H
 #define HEDDLE_CLI_H
 
@@ -9,36 +9,36 @@
 enum exit_code {
     EXIT_FINE = 0,
     EXIT_INPUT = 1,   /* the input has errors */
-    EXIT_USAGE = 2,   /* the command line has, or a file cannot be read */
-    EXIT_FAULT = 3,   /* a kernel faulted or cannot be launched, or a check found something */
-    EXIT_DIFFERS = 4, /* results are not as expected */
-    EXIT_LIMIT = 5,   /* a kernel did not come to an end */
-    /* of `heddle check` */
-    EXIT_NONDETERMINISTIC = 6, /* results differ */
+    EXIT_USAGE = 2,   /* the command line has errors, or a file cannot be read */
+    EXIT_FAULT = 3,   /* a kernel faulted or cannot be launched, or a check has findings */
+    EXIT_DIFFERS = 4, /* results differ from the expected ones */
+    EXIT_LIMIT = 5,   /* a kernel did not terminate: a limit or a deadlock */
+    /* only of `heddle check`: */
+    EXIT_NONDETERMINISTIC = 6, /* results differ between runs */
     EXIT_RACY = 7,             /* there are data races */
-    EXIT_BROKEN_PROMISE = 8,   /* an order that guarantees one result gave several */
+    EXIT_BROKEN_PROMISE = 8,   /* an order that guarantees one result had several */
     EXIT_UNDEFINED = 9, /* memory that nothing wrote is read, or synchronisation is misused */
     EXIT_INTERRUPTED = 130,
 };
 
-/* Prints "heddle COMMAND: text" and where to read on; returns EXIT_USAGE. */
+/* Prints "heddle COMMAND: text" and a hint at --help; returns EXIT_USAGE. */
 int usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The value of the option at argv[*i], which is "--name value" or "--name=value"; *i moves to its last word. NULL: it is
- * another option, or has no value. argv ends with NULL. */
+/* The value of the option at argv[*i], "--name value" or "--name=value"; *i becomes the index of its last word. NULL: the
+ * word is another option, or the option has no value. argv ends with NULL. */
 const char *option_value(char **argv, int *i, const char *name);
 
-/* The number behind an option; false after a message if it is none. */
+/* Parses the number behind an option, at most `most`; false after a message. */
 bool option_number(const char *command, const char *option, const char *text, unsigned long most,
                    unsigned long *out);
 
-/* "text" or "json" behind --format; false after a message. */
+/* Parses "text" or "json" behind --format; false after a message. */
 bool option_format(const char *command, const char *text, bool *json);
 
-/* Whether there is a file there to read from, which a folder is not; false: errno says why. */
+/* Whether the path is a readable file, not a folder; false: errno has the error. */
 bool can_read(const char *path);
 
-/* The module of a file; NULL after its messages went to stderr if it has errors. */
+/* Loads a module from a file. NULL: the file has errors, which were printed to stderr; *status is the exit code. */
 struct heddle_module *load_module(const char *path, int *status);
 
 /* Flushes stdout and reports if that fails (a full disk, a closed pipe). */

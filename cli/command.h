@@ -1,5 +1,5 @@
-/* cli/command.h: a command of the program, as one table describes it. Parsing its options, `--help`, the manual pages,
- * the completion of the shell and docs/reference.md all come from this table.
+/* cli/command.h: the table that describes a command of the program. The option parser, `--help`, the manual pages,
+ * the shell completion and docs/reference.md all use this table.
  *
  * Each command is one file of cli/, which defines one `struct command`; cli/commands.c lists them. */
 #ifndef HEDDLE_CLI_COMMAND_H
@@ -12,32 +12,32 @@
 
 struct buf;
 
-/* Texts are sentences. A newline begins a paragraph; a line that begins with two spaces is printed as it stands. */
+/* Help texts are sentences. A newline begins a paragraph; a line that begins with two spaces is printed verbatim. */
 struct command_option {
     const char *name;     /* without the "--" */
-    const char *argument; /* "FILE"; words with '|' between them can be completed; NULL: a flag */
-    const char *standard; /* the default; NULL: none is worth a word */
-    const char *help;     /* NULL: argument, default and text are those of session/settings.def */
-    const char *section;  /* the heading in front of it; NULL: the one before goes on */
-    int id;               /* for the command's own use; not 0 */
-    unsigned targets;     /* of `run` and `check`: the kinds of target that it goes with */
-    bool repeated;        /* likewise: it may be given several times */
-    bool one_run;         /* of `run`: `check`, which makes many runs, does not take it */
+    const char *argument; /* "FILE"; the shell completes words separated by '|'; NULL: a flag */
+    const char *standard; /* the default; NULL: not printed */
+    const char *help;     /* NULL: session/settings.def has argument, default and text */
+    const char *section;  /* heading before the option; NULL: that of the previous option */
+    int id;               /* not 0; the command defines its meaning */
+    unsigned targets;     /* `run`, `check`: bits enum run_target of the targets that allow it */
+    bool repeated;        /* `run`, `check`: the option may be given several times */
+    bool one_run;         /* `run`: `check`, which makes many runs, does not take the option */
 };
 
 struct command {
     const char *name;    /* "ptx check" */
-    const char *summary; /* a line in lists */
+    const char *summary; /* one line, for lists of commands */
     const char *usage;   /* lines, each without "heddle" */
     const char *description;
     const struct command_option *options;
     size_t option_count;
-    const struct command *also; /* whose options it takes, too; NULL: of none */
-    /* Whether a word is a program: the words behind it are the program's. NULL: as `also` has it, or no word is. */
+    const struct command *also; /* another command whose options it takes as well; NULL: none */
+    /* Whether a word is a program, so that the words behind it are its arguments. NULL: that of `also`, or none is. */
     bool (*is_program)(const char *word);
     const char *exit_status;
     const char *examples;
-    int (*run)(int argc, char **argv); /* argv[0] is the name's last word */
+    int (*run)(int argc, char **argv); /* argv[0]: last word of the name; returns the exit code */
 };
 
 extern const struct command command_run, command_check, command_suite_list, command_suite_run,
@@ -50,15 +50,15 @@ extern const struct command command_run, command_check, command_suite_list, comm
 
 /* ---- all commands (cli/commands.c) ----------------------------------------------------------------------- */
 
-const struct command *command_at(size_t i); /* NULL: there are no more */
+const struct command *command_at(size_t i); /* NULL: i is the number of commands */
 
-/* "run", or "ptx" with "check", which may be NULL. NULL: there is none. */
+/* The command "run", or "ptx" with the second word "check". `word` may be NULL. NULL: none. */
 const struct command *command_find(const char *name, const char *word);
 
-/* Whether commands of two words begin so: "ptx". */
+/* Whether the word is the first word of commands of two words: "ptx". */
 bool command_is_family(const char *name);
 
-/* Prints that there is no such command, and which may have been meant. Returns EXIT_USAGE. */
+/* Prints that there is no such command, and the nearest name. Returns EXIT_USAGE. */
 int command_unknown(const char *name, const char *word);
 
 /* ---- reading a command line by the table (cli/words.c) --------------------------------------------------- */
@@ -67,29 +67,29 @@ int command_unknown(const char *name, const char *word);
  *     for (int id; (id = words_next(&w));)
  *         if (id == 'f' && !option_format("isa", w.value, &json)) return EXIT_USAGE;
  *     if (w.wrong) return EXIT_USAGE;
- *     ... argv[1] to argv[w.operands] are what is left ... */
+ *     ... argv[1] to argv[w.operands] are the operands ... */
 struct words {
     const struct command *command;
     int argc;
     char **argv;
-    const char *value; /* of the option; NULL: it is a flag */
+    const char *value; /* value of the option; NULL: the option is a flag */
     int at, operands;
-    bool wrong; /* after a message */
+    bool wrong; /* the command line has an error; a message was printed */
 };
-/* The id of the next option; 0: there is none, or it is wrong. */
+/* The id of the next option; 0: there is none, or w->wrong is set. */
 int words_next(struct words *w);
-/* Whether -h or --help stands among the command's own words: not behind "--" or a program, and not as the value of an
+/* Whether -h or --help is one of the command's own options: not behind "--" or a program, and not the value of an
  * option. */
 bool words_want_help(const struct command *c, int argc, char **argv);
 
-/* Takes --color out of the words of a command that has it (cli/terminal.h). false: its value is wrong, which was said. */
+/* Removes --color from the words of a command that has this option (cli/terminal.h). false after a message: a wrong value. */
 bool words_take_colour(const struct command *c, int *argc, char **argv);
 
-/* What is wrong with an option that the command does not take as it stands: it is unknown, or a value is missing or too
- * much. Returns EXIT_USAGE. */
+/* Prints the error of an option that the command cannot take: it is unknown, its value is missing, or it has a value but
+ * is a flag. Returns EXIT_USAGE. */
 int bad_option(const struct command *c, const char *word);
 
-/* Argument, default and text of an option, if need be from session/settings.def. */
+/* The option with its argument, default and text, which may come from session/settings.def. */
 struct command_option command_option_full(const struct command_option *o);
 
 /* ---- texts (cli/help.c, cli/help_man.c, cli/help_reference.c, cli/help_completion.c) --------------------- */
@@ -104,7 +104,7 @@ void help_completion(struct buf *out);
 /* `heddle help ...`; argv[0] is "help". */
 int help_run(int argc, char **argv);
 
-/* One line or paragraph of a text after the other. */
+/* Iterates over the lines and paragraphs of a help text. false: the text ends. */
 struct help_line {
     const char *text;
     size_t length;
@@ -112,13 +112,13 @@ struct help_line {
 };
 bool help_next_line(const char **text, struct help_line *out);
 
-/* "(default: 8G) [HEDDLE_MEMORY]", with a blank in front; nothing where there is nothing to say. */
+/* Appends " (default: 8G) [HEDDLE_MEMORY]", or nothing if the option has neither. */
 void help_default(const struct command_option *o, struct buf *out);
 
-/* Variables of the environment that are no settings. */
+/* Environment variables that are not settings. */
 struct help_variable {
     const char *name, *help;
 };
-extern const struct help_variable help_variables[]; /* name NULL behind the last */
+extern const struct help_variable help_variables[]; /* ends with name NULL */
 
 #endif

@@ -1,11 +1,14 @@
-/* cli/job_run.h: a job while it runs. job_run.c does its steps, job_memory.c has its buffers, job_results.c
- * what should have come of it. */
+/* cli/job_run.h: the execution of a job. job_run.c executes its steps, job_memory.c allocates and fills its
+ * buffers, job_results.c checks its expectations. */
 #ifndef HEDDLE_CLI_JOB_RUN_H
 #define HEDDLE_CLI_JOB_RUN_H
 
 #include "cli/job.h"
 
-enum { CHUNK = 1 << 16 }; /* elements in host memory at a time, of at most 8 bytes */
+enum {
+    CHUNK = 1 << 16
+};
+    /* elements in host memory at a time, of at most 8 bytes each */ /* elements, of at most 8 bytes, that are copied to host memory at a time */
 
 struct runner {
     struct job *job;
@@ -13,20 +16,20 @@ struct runner {
     struct heddle_device *device;
     struct heddle_module **modules;
     unsigned char *got, *want; /* CHUNK elements each */
-    uint64_t steps;            /* done, and rounds of loops */
-    bool outside;              /* what is wrong is a file or memory, not what the job says */
+    uint64_t steps;            /* number of executed steps and loop iterations */
+    bool outside;              /* the error is about a file or host memory, not about the job */
 };
 
-/* Print what is in the diags (some, or the job's); the exit code. */
+/* Print the messages in the diags (`d`, or the job's); return the exit code. */
 int runner_wrong_in(struct runner *r, struct diags *d, int status);
 int runner_wrong(struct runner *r, int status);
 
-/* false after an error, here and below; what has been said in the job's diags is not yet printed. */
-bool runner_place(struct runner *r, struct job_buffer *b); /* gives it an address */
+/* false after an error, here and below. Errors are in the job's diags and not yet printed. */
+bool runner_place(struct runner *r, struct job_buffer *b); /* allocates: sets b->address */
 bool runner_fill(struct runner *r, struct job_buffer *b, const struct pattern *p, uint64_t first,
                  uint64_t n);
 
-/* These print it. */
+/* These functions print their errors. */
 bool runner_check(struct runner *r, const struct job_expectation *e);
 bool runner_dump(struct runner *r, const struct job_dump *d);
 void runner_show(struct runner *r);

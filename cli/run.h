@@ -1,4 +1,4 @@
-/* cli/run.h: what the options name, run once. */
+/* cli/run.h: one run of the target that the options name. */
 #ifndef HEDDLE_CLI_RUN_H
 #define HEDDLE_CLI_RUN_H
 
@@ -6,12 +6,12 @@
 
 struct report;
 
-/* All that it says and its exit code go into the report, whose parts `arena`, `kind` and `name` are
- * set. */
+/* Runs the target. Its messages, results and exit code go into the report; the caller has set the report's `arena`,
+ * `kind` and `name`. */
 void run_target(struct report *r, struct run_options *o);
 
-/* `heddle run` with these words, of which so many behind the first are no user's. `events`: a
- * stream that gets what it wants of EVENTS_ESTIMATES, EVENTS_COMMUNICATION and EVENTS_ACCESSES (session/event_stream.h); NULL: none. */
+/* Executes `heddle run` with these words; the user did not type the `added` words behind the first. `events`: a stream
+ * that may want EVENTS_ESTIMATES, EVENTS_COMMUNICATION and EVENTS_ACCESSES (session/event_stream.h); NULL: none. */
 struct event_stream;
 int run_command(int argc, char **argv, int added, struct event_stream *events);
 

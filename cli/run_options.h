@@ -1,5 +1,5 @@
-/* cli/run_options.h: the options of `heddle run` and `heddle check`, read but not yet understood: each knows where
- * it stands in the command line, which is the source that messages quote. */
+/* cli/run_options.h: the options of `heddle run` and `heddle check` as texts, before their values are parsed. Each
+ * option has its place in the command line, which is the source that messages quote. */
 #ifndef HEDDLE_CLI_RUN_OPTIONS_H
 #define HEDDLE_CLI_RUN_OPTIONS_H
 
@@ -14,8 +14,8 @@ enum run_target {
     TARGET_PTX = 1,
     TARGET_JOB = 2,
     TARGET_SUITE = 4,
-    TARGET_PROGRAM = 8, /* an executable: what stands behind it is its own */
-    TARGET_KERNELS = 7, /* all but that */
+    TARGET_PROGRAM = 8, /* an executable: the words behind it are its arguments */
+    TARGET_KERNELS = 7, /* all kinds except programs */
     TARGET_ANY = 15
 };
 
@@ -51,7 +51,7 @@ enum run_option_id {
     OPTION_TOPOLOGY,
     OPTION_HOP_CYCLES,
     OPTION_SETTING, /* session/settings.h */
-    /* of `heddle check` alone */
+    /* only of `heddle check`: */
     OPTION_CHECK,
     OPTION_ORDERS,
     OPTION_FIRST_SEED,
@@ -81,43 +81,43 @@ struct run_option {
 struct run_options {
     struct arena *arena;
     struct source source; /* the command line */
-    uint32_t typed;       /* its length without what was added */
+    uint32_t typed;       /* its length in bytes without added words */
     struct diags diags;
     struct piece target;
     enum run_target kind;
     struct run_option *list;
     size_t count, cap;
     bool json, quiet;
-    const char *command; /* as messages name it: argv[0] */
-    int rest;            /* of a program: its place in argv */
-    int added;           /* words behind argv[0] that nobody typed: messages leave them out */
-    bool check;          /* the command is `heddle check`: it has options of its own */
-    struct heddle_module *module; /* of a kernel file, where it was read before; NULL */
+    const char *command; /* the command in messages: argv[0] */
+    int rest;            /* TARGET_PROGRAM: index of the program in argv */
+    int added;           /* words behind argv[0] that the user did not type; messages omit them */
+    bool check;          /* the command is `heddle check`, which has options of its own */
+    struct heddle_module *module; /* the kernel file's module, if already read; NULL: not */
 };
 
-/* The tables of `heddle run` and of `heddle check`, which also takes the former's but for those of one run. run_options.c
- * does not compile if a number is not that of the rows. */
+/* The tables of options of `heddle run` and of `heddle check`, which also takes the options of `heddle run` that are not
+ * `one_run` (cli/command.h). run_options.c does not compile if a number differs from that of the rows. */
 enum { RUN_OPTION_COUNT = 44, CHECK_OPTION_COUNT = 21 };
 extern const struct command_option run_options_table[];
 extern const struct command_option check_options_table[];
 
-/* argv[0] is the command, as "run" or "check". false after errors. */
+/* Reads the command line; argv[0] is "run" or "check". false after errors. */
 bool run_options_read(struct run_options *o, int argc, char **argv);
 
-/* What a word names as a target. */
+/* The kind of target that a word names. */
 enum run_target run_target_kind(struct piece target);
-bool run_is_program(const char *word); /* a target of the kind TARGET_PROGRAM */
+bool run_is_program(const char *word); /* whether the kind is TARGET_PROGRAM */
 
-/* The last option of this kind; NULL: it was not given. */
+/* The last option with this id; NULL: not given. */
 const struct run_option *run_option_find(const struct run_options *o, enum run_option_id id);
 
-/* Reads all settings that the command line has. false after errors. */
+/* Parses all settings of the command line. false after errors. */
 bool run_options_settings(struct run_options *o, struct settings *out);
 
-/* Sets all of a device's options but the callbacks and what is counted. */
+/* Sets the options of a device, except its callbacks and its counting. */
 void settings_to_device(const struct settings *s, struct heddle_device_options *out);
 
-/* X or X,Y or X,Y,Z */
+/* Parses "X", "X,Y" or "X,Y,Z". false after an error. */
 bool dimensions_read(struct diags *d, struct piece text, uint32_t out[3]);
 
 #endif
