@@ -5,10 +5,7 @@
 
 #include "cli/job.h"
 
-enum {
-    CHUNK = 1 << 16
-};
-    /* elements in host memory at a time, of at most 8 bytes each */ /* elements, of at most 8 bytes, that are copied to host memory at a time */
+enum { CHUNK = 1 << 16 }; /* elements in host memory at a time, of at most 8 bytes each */
 
 struct runner {
     struct job *job;

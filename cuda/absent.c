@@ -1,4 +1,4 @@
-/* What is not there yet answers that it is not supported, and is listed when the program ends. */
+/* Stubs of driver functions that Heddle lacks: they return CUDA_ERROR_NOT_SUPPORTED; the end of the program lists the calls. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/per_thread.h"

@@ -1,5 +1,5 @@
-/* CUDA arrays: texels in memory that only copies, textures and surfaces reach. A level of a mipmapped
- * array is an array that shares its memory and goes with it. */
+/* CUDA arrays: texels in memory that only copies, textures and surfaces access. A level of a mipmapped array
+ * is an array that shares the mipmapped array's memory and is destroyed with it. */
 #include "cuda/driver.h"
 #include "cuda/queue.h"
 

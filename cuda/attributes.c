@@ -1,7 +1,7 @@
-/* What the device is: the GPU that was chosen (emu/gpu.h), and what Heddle makes of it.
+/* Attributes of the device: those of the chosen GPU (emu/gpu.h), as far as Heddle implements them.
  *
- * Limits are those of its compute capability. Its memory is Heddle's own (emu_config.memory), which is the
- * host's in the end. What a GPU of that kind has and Heddle has not is not there. */
+ * Limits are those of the GPU's compute capability. The size of memory is a setting of Heddle
+ * (emu_config.memory). Features that the GPU has and Heddle lacks are reported as not supported. */
 #include "cuda/driver.h"
 #include "emu/gpu.h"
 

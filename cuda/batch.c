@@ -1,4 +1,4 @@
-/* Copies between contexts, of which both are on the one device, and many copies at once. */
+/* Copies between contexts, which are all on the one device, and batches of copies. */
 #include "cuda/driver.h"
 #include "cuda/work.h"
 

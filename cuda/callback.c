@@ -1,4 +1,4 @@
-/* The thread that calls functions of the host. */
+/* The thread that calls host functions of streams and graphs (cuda/callback.h). */
 #define _GNU_SOURCE
 #include "cuda/callback.h"
 

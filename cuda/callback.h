@@ -1,29 +1,30 @@
-/* cuda/callback.h: functions of the host that streams and graphs call.
+/* cuda/callback.h: calls host functions of streams and graphs.
  *
- * They are called by a thread of Heddle's own, one after the other, with nothing held: a program may hold a lock where
- * it asks for a call that wants it. Whoever has one done waits for it a while, so that a function that does not wait for
- * the program itself is called in the order of the other operations; else its stream stands still and the program goes
- * on. */
+ * A thread of Heddle calls them, one after the other, without the driver's lock. (The program may hold a lock of its own,
+ * which the function needs, while it makes the API call.) The caller of callback_step() waits a short time for the
+ * function, so that a function that does not wait for the program runs in the order of the other operations. After that
+ * time its stream blocks and the program continues. */
 #ifndef HEDDLE_CUDA_CALLBACK_H
 #define HEDDLE_CUDA_CALLBACK_H
 
 #include "cuda/driver.h"
 
-struct callback { /* what is to be called */
+struct callback { /* a host function and its arguments */
     CUhostFn function;
-    CUstreamCallback callback; /* instead of function */
-    CUstream stream;           /* that it gets as an argument */
-    CUresult status;           /* likewise */
+    CUstreamCallback callback; /* used if function is NULL */
+    CUstream stream;           /* argument of callback */
+    CUresult status;           /* argument of callback */
     void *data;
 };
 struct callback_run;
 
-/* The thread is there from now on: a program that allocates finds the same memory, whenever the first call is. */
+/* Starts the thread, so that the addresses of the program's allocations do not depend on when the first call is. */
 void callback_prepare(void);
 
-/* *run is NULL before, and when it has returned. NOT_READY: it has not yet, or another is being called. */
+/* Starts a call, or asks for its end. *run is NULL before the call and after its return. CUDA_ERROR_NOT_READY: the
+ * function has not returned, or another function is running. */
 CUresult callback_step(struct callback_run **run, const struct callback *c);
-bool callback_is_called(void);                 /* some function is, or will be */
-void callback_leave(struct callback_run *run); /* whether it has returned or not; NULL is allowed */
+bool callback_is_called(void);                 /* a function is running or pending */
+void callback_leave(struct callback_run *run); /* frees it, returned or not; NULL is allowed */
 
 #endif

@@ -1,4 +1,4 @@
-/* Stream capture. */
+/* Stream capture (cuda/capture.h). */
 #include "cuda/capture.h"
 
 #include "cuda/graph.h"

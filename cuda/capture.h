@@ -1,7 +1,7 @@
-/* cuda/capture.h: streams whose operations become nodes of a graph instead of being done.
+/* cuda/capture.h: stream capture: operations of a stream become nodes of a graph instead of being executed.
  *
- * A capture begins in one stream, its origin, and takes in every stream that waits for an event recorded in one of its
- * streams. Each of them has a frontier: the nodes behind which the next one comes. */
+ * A capture begins in one stream, its origin. A stream joins the capture when it waits for an event that was recorded in
+ * one of the capture's streams. Each of these has a frontier: the nodes that its next node depends on. */
 #ifndef HEDDLE_CUDA_CAPTURE_H
 #define HEDDLE_CUDA_CAPTURE_H
 
@@ -16,23 +16,25 @@ struct capture {
     struct CUgraph_st *graph;
     struct CUstream_st *origin;
     CUstreamCaptureMode mode;
-    bool invalid, to_graph; /* to_graph: of the program's */
+    bool invalid, to_graph; /* to_graph: `graph` existed before (cuStreamBeginCaptureToGraph) */
 };
 
-/* Before an operation in that stream, or a wait of the host for it. */
+/* To be called before an operation of that stream, or (`synchronous`) before a wait of the host for the stream. Returns an
+ * error if a capture forbids it. */
 CUresult capture_use(struct CUstream_st *s, bool synchronous);
-/* Before a call that may wait for the device, or change its memory, behind the backs of streams. */
+/* To be called before an API call that may wait for the device, or change its memory, outside of streams. Returns an error
+ * if a capture forbids it. */
 CUresult capture_unsafe(void);
-/* The operation becomes a node; takes it. */
+/* Adds the operation, which it takes, to the stream's capture as a node. */
 CUresult capture_add(struct CUstream_st *s, struct work *w);
 
 CUresult capture_record(struct CUstream_st *s, CUevent e);
-/* true: the wait was one of captures, and *r is its answer. */
+/* A stream waits for an event. true: a capture handled the wait, and *r is the result of the call. */
 bool capture_wait(struct CUstream_st *s, CUevent e, unsigned flags, CUresult *r);
-/* Before the host asks for the event. */
+/* To be called before the host queries or waits for the event. Returns an error if it was recorded in a capture. */
 CUresult capture_event(CUevent e);
 void capture_invalidate(struct capture *k);
-/* The stream is destroyed. */
+/* To be called when the stream is destroyed. */
 void capture_leave(struct CUstream_st *s);
 void capture_drop_all(void);
 

@@ -1,4 +1,4 @@
-/* cuda/device.h: the driver API seen from the program that it is linked into.
+/* cuda/device.h: controls the driver API from the program that it is linked into.
  *
  *     cuda_device_configure(&(struct emu_config){.threads = 1, .count = true});
  *     cuda_device_watch(&(struct cuda_watch){.after = count_launch, .self = &totals});
@@ -12,28 +12,28 @@
 #include "cuda/cuda_api.h"
 #include "emu/emu.h"
 
-/* The device is made with this configuration by the next cuInit. One that exists already is reset. NULL:
- * as the HEDDLE_* variables of the environment say, which is also where a process starts. Where no GPU is
- * named it is an H100: the newest there is, which takes PTX for all of them. */
+/* Sets the configuration of the device that the next cuInit() creates. Resets an existing device. NULL: the
+ * HEDDLE_* environment variables, as at the start of a process. The default GPU is an H100: the newest one,
+ * which accepts PTX for all GPUs. */
 void cuda_device_configure(const struct emu_config *config);
 
-/* Called around each launch, with the driver's lock held: no driver functions in here. */
+/* Callbacks around each launch. The driver's lock is held, so they must not call driver functions. */
 struct cuda_watch {
     void *self;
     /* May change the launch (an order, observers). NULL: none. */
     void (*before)(void *self, const char *kernel, struct emu_launch *launch);
     void (*after)(void *self, const char *kernel, const struct emu_launch *launch,
                   const struct emu_report *report);
-    /* Lines that would go to stderr: faults, what checks find. NULL: to stderr, unless quiet. */
+    /* Gets the lines about faults and findings of checks. NULL: they go to stderr, unless `quiet`. */
     void (*say)(void *self, const char *text);
     bool quiet;
-    struct run_observer *run_observer; /* of each launch; NULL: none */
+    struct run_observer *run_observer; /* observes each launch; NULL: none */
 };
 void cuda_device_watch(const struct cuda_watch *watch); /* copied; NULL: none */
-/* checks_note() of the last launch. */
+/* The text of checks_note() about the last launch. */
 const char *cuda_device_note(void);
 
-/* Everything that the driver API made is gone, and all handles with it; as before cuInit. */
+/* Destroys the device and all objects of the driver API, as before cuInit(). All handles become invalid. */
 void cuda_device_reset(void);
 
 struct emu *cuda_device_emu(void); /* NULL before cuInit */

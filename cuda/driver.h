@@ -1,11 +1,11 @@
-/* cuda/driver.h: what the files of the driver API share.
+/* cuda/driver.h: the state of the driver API, and functions that its files share.
  *
- * Every exported function is `begin, work, end`: one mutex guards all state. When work is done that
- * streams are asked for, cuda/queue.h says.
+ * Every exported function calls driver_begin(), does its work, and returns driver_end(): one mutex guards
+ * all state. cuda/queue.h decides when operations of streams execute.
  *
- * Handles are pointers to objects that are never given back to the host before cuda_device_reset: a
- * destroyed object's kind is cleared and it waits in a list to be used again, so a stale handle is
- * answered with an error. */
+ * Handles are pointers to objects. The memory of an object is not freed before cuda_device_reset(): a
+ * destroyed object has its kind cleared and is in a free list, so a call with a stale handle returns an
+ * error. */
 #ifndef HEDDLE_CUDA_DRIVER_H
 #define HEDDLE_CUDA_DRIVER_H
 
@@ -51,44 +51,44 @@ enum object_kind {
 };
 enum { OBJECT_KINDS = OBJECT_END - OBJECT_CONTEXT };
 
-struct object {         /* at the start of each */
-    unsigned kind, was; /* enum object_kind; OBJECT_NONE: destroyed, `was` says what it was */
-    struct object *next_free, *next; /* of its kind: to be used again; all there are */
+struct object {         /* the first member of each object */
+    unsigned kind, was; /* enum object_kind; OBJECT_NONE: destroyed; `was`: the former kind */
+    struct object *next_free, *next; /* links of the free list and of the list of all of its kind */
 };
 
 struct CUctx_st {
     struct object object;
     unsigned flags, api_version;
     unsigned long long id;
-    unsigned retained; /* of the primary context */
+    unsigned retained; /* primary context: number of references */
     bool primary;
-    CUresult broken; /* what a launch failed with: from then on every call does */
+    CUresult broken; /* error of a launch, which every later call returns; CUDA_SUCCESS: none */
     CUfunc_cache cache;
     CUsharedconfig banks;
-    size_t limits[7];           /* CUlimit */
-    struct CUstream_st *legacy; /* its default stream; NULL: nobody has used it */
-    /* When all operations of its default stream so far are done (cuda/timeline.h); of its streams that wait for that. */
+    size_t limits[7];           /* indexed by CUlimit */
+    struct CUstream_st *legacy; /* its legacy default stream; NULL: not yet used */
+    /* End of the last operation of its legacy default stream, and of its blocking streams (cuda/timeline.h), in seconds. */
     double legacy_done, blocking_done;
 };
 
 struct CUfunc_st {
     struct object object;
     struct CUmod_st *module;
-    unsigned long long id; /* another function at its address has another */
+    unsigned long long id; /* unique: a later object at the same address has another one */
     struct emu_kernel *kernel;
     const char *name;
     struct emu_param *params;
     size_t param_count;
     uint32_t params_size;
-    int max_dynamic, carveout; /* -1: as ever */
-    bool any_cluster;
+    int max_dynamic, carveout; /* attributes that the program has set; -1: not set */
+    bool any_cluster;          /* non-portable cluster sizes are allowed */
 };
 
 struct CUmod_st {
     struct object object;
-    struct CUctx_st *context;        /* NULL: a library's */
-    struct arena *arena;             /* PTX, trees, params */
-    struct ptx_module **ptx_modules; /* linked; bodies are read when emu wants them */
+    struct CUctx_st *context;        /* NULL: the module belongs to a library */
+    struct arena *arena;             /* owns the PTX text, parsed modules and parameters */
+    struct ptx_module **ptx_modules; /* linked; the emulator parses bodies when it needs them */
     size_t ptx_module_count;
     struct emu_image *image;
     struct CUfunc_st **functions;
@@ -103,7 +103,7 @@ struct CUlib_st {
 struct operation; /* queue.h */
 struct capture;   /* capture.h */
 
-struct nodes { /* of a graph */
+struct nodes { /* a list of nodes of a graph */
     CUgraphNode *at;
     size_t count;
 };
@@ -115,13 +115,13 @@ struct CUstream_st {
     int priority;
     unsigned long long id;
     bool legacy;               /* the context's default stream */
-    unsigned long long thread; /* whose default stream it is; 0: none's */
+    unsigned long long thread; /* number of the thread whose default stream it is; 0: none */
     struct operation *head, *tail;
-    double done_at;          /* of its last operation that was executed (cuda/timeline.h) */
-    struct stamp *stamp;     /* of its last operation (cuda/unordered.h) */
-    uint32_t slot;           /* in stamps; 0: none yet */
-    struct capture *capture; /* NULL: none */
-    struct nodes frontier;   /* of the capture: behind which the next node comes */
+    double done_at;          /* end of its last executed operation (cuda/timeline.h), in seconds */
+    struct stamp *stamp;     /* vector clock of its last operation (cuda/unordered.h) */
+    uint32_t slot;           /* its component of vector clocks; 0: none yet */
+    struct capture *capture; /* the capture that it is part of; NULL: none */
+    struct nodes frontier;   /* with a capture: the nodes that the next node depends on */
     CUaccessPolicyWindow window;
     int policy, domain;
     unsigned char domains[2];
@@ -133,10 +133,10 @@ struct CUevent_st {
     unsigned flags;
     bool recorded;
     struct timespec at;
-    double estimated;            /* of driver.reports.timeline, then */
-    struct operation *last;      /* that records it; NULL: none has */
-    unsigned long long captured; /* number of the capture that it was last recorded in; 0: none */
-    struct nodes nodes;          /* of that: what was done by then */
+    double estimated;            /* its time on driver.reports.timeline, in seconds */
+    struct operation *last;      /* the last operation that records it; NULL: none */
+    unsigned long long captured; /* id of the capture that recorded it last; 0: none */
+    struct nodes nodes;          /* with `captured`: the frontier of the stream at the record */
 };
 
 struct CUarray_st {
@@ -144,7 +144,7 @@ struct CUarray_st {
     struct CUctx_st *context;
     CUDA_ARRAY3D_DESCRIPTOR d;
     struct texture_memory memory;
-    struct CUmipmappedArray_st *whole; /* of which it is a level; NULL: on its own */
+    struct CUmipmappedArray_st *whole; /* the mipmapped array whose level it is; NULL: none */
     struct call_name made;
 };
 
@@ -159,34 +159,34 @@ struct CUmipmappedArray_st {
 
 enum allocation_kind {
     ALLOCATION_DEVICE,
-    ALLOCATION_MANAGED,    /* the host's as well, at the same address */
-    ALLOCATION_PINNED,     /* likewise */
-    ALLOCATION_REGISTERED, /* the host's, with an address for the device */
+    ALLOCATION_MANAGED,    /* shared with the host, at the same address */
+    ALLOCATION_PINNED,     /* shared with the host, at the same address */
+    ALLOCATION_REGISTERED, /* host memory, with another address for the device */
 };
 
-/* Of device memory, by address; what the host shares is device memory as well. */
+/* An allocation of device memory, which includes memory that the host shares. */
 struct allocation {
     uint64_t address, size;
     enum allocation_kind kind;
     struct CUctx_st *context;
-    bool mapping;                  /* by cuMemMap: cuMemUnmap ends it */
-    const struct CUmod_st *module; /* whose variable it is; NULL: nobody's */
-    void *host;                    /* where the host finds it; NULL: nowhere */
+    bool mapping;                  /* made by cuMemMap; cuMemUnmap ends it */
+    const struct CUmod_st *module; /* the module whose variable it is; NULL: no variable */
+    void *host;                    /* its address on the host; NULL: none */
     unsigned flags;
     unsigned long long serial;
-    struct CUmemPoolHandle_st *pool; /* NULL: of none */
-    struct advice *advice;           /* of managed memory (cuda/managed.c); NULL: none was given */
+    struct CUmemPoolHandle_st *pool; /* the pool that it is from; NULL: none */
+    struct advice *advice;           /* managed memory: its advice (cuda/managed.c); NULL: none */
 };
 
-/* What an SM of the chosen GPU can hold. */
+/* Resource limits of the chosen GPU and its SMs. */
 struct device_limits {
     int major, minor, sms;
-    int partitions; /* that share its registers out among themselves */
+    int partitions; /* partitions of an SM, each with an equal part of its registers */
     int warps, blocks, registers, register_unit, shared, shared_block, shared_optin, shared_unit,
         shared_reserved;
 };
 
-enum numbered_call { /* calls that reports name */
+enum numbered_call { /* calls that reports name with a number: "cuMemAlloc #3" */
                      CALL_MEM_ALLOC,
                      CALL_MEM_ALLOC_ASYNC,
                      CALL_MEM_ALLOC_FROM_POOL,
@@ -212,40 +212,40 @@ enum numbered_call { /* calls that reports name */
 
 enum pool_place { POOL_DEVICE, POOL_HOST, POOL_MANAGED, POOL_PLACES };
 
-/* All handles. They are found by address before anybody looks into them. */
+/* All objects. object_check() looks up the address of a handle in the table before it reads the object. */
 struct driver_objects {
-    void **table;                        /* hashed by address, NULL in the holes */
-    size_t count, cap;                   /* cap: places of the table, a power of two */
-    struct object *unused[OBJECT_KINDS]; /* destroyed, to be used again */
-    struct object *all[OBJECT_KINDS];    /* all there ever were, destroyed ones, too */
+    void **table;                        /* hash table by address; NULL: an empty slot */
+    size_t count, cap;                   /* objects; slots of the table, a power of two */
+    struct object *unused[OBJECT_KINDS]; /* free lists of destroyed objects */
+    struct object *all[OBJECT_KINDS];    /* lists of all objects, including destroyed ones */
 };
 
-/* Device memory as the program asked for it: allocations, pools and virtual memory. */
+/* Device memory that the program has allocated: allocations, pools and virtual memory. */
 struct driver_memory {
-    struct allocation *allocations; /* by address */
-    size_t count, cap;              /* of allocations */
-    size_t registered;              /* allocations of ALLOCATION_REGISTERED */
+    struct allocation *allocations; /* sorted by address */
+    size_t count, cap;              /* number and capacity of allocations */
+    size_t registered;              /* number of ALLOCATION_REGISTERED */
     struct CUmemPoolHandle_st *default_pools[POOL_PLACES], *current_pools[POOL_PLACES];
-    uint64_t pools_idle;        /* bytes that pools hold and no allocation uses */
-    struct graph_memory_count { /* bytes, and the most since that was set back */
+    uint64_t pools_idle;        /* bytes of pools that no allocation uses */
+    struct graph_memory_count { /* bytes now, and the maximum since the last reset */
         uint64_t now, most;
-    } graphs_used, graphs_held;       /* that launches of graphs allocated; that they reserved */
-    struct reservation *reservations; /* of addresses (cuda/virtual.c) */
-    struct mapping *mappings;         /* likewise */
+    } graphs_used, graphs_held;       /* allocated by launches of graphs; reserved for them */
+    struct reservation *reservations; /* reserved addresses (cuda/virtual.c) */
+    struct mapping *mappings;         /* mapped memory (cuda/virtual.c) */
 };
 
-/* Streams with operations that are not done (cuda/queue.h). */
+/* Streams with pending operations (cuda/queue.h). */
 struct driver_queues {
-    struct CUstream_st **busy; /* with operations */
+    struct CUstream_st **busy; /* the streams with pending operations */
     size_t busy_count, busy_cap;
-    bool adversary;   /* the order `random`: the seed draws which stream executes next */
-    uint64_t choices; /* state of these draws */
+    bool adversary;   /* the order is `random`: the seed determines which stream executes next */
+    uint64_t choices; /* state of that random generator */
 };
 
-/* Where launches and copies go; NULL: nowhere. */
+/* The observer of launches and copies; NULL: none. */
 struct run_observer *driver_run_observer(void);
 
-/* The whole state of the driver API: there is one device. */
+/* The whole state of the driver API. There is one device. */
 struct driver {
     bool initialised;
     bool configured; /* by cuda_device_configure(), not by the environment */
@@ -253,139 +253,138 @@ struct driver {
     struct cuda_watch watch;
     struct driver_reports reports;
     struct emu *emu;
-    struct cta_arena *cta_arena; /* of one device after the other: never freed */
+    struct cta_arena *cta_arena; /* reused by one device after the other: never freed */
     struct checks *checks;       /* observers of launches; NULL: none */
-    const char *order;           /* of the environment; NULL: not named */
+    const char *order;           /* the order that the environment names; NULL: none */
     uint64_t seed;
-    struct orders *orders; /* made of these; NULL: native, or configured by another */
+    struct orders *orders; /* made from order and seed; NULL: native, or cuda_device_configure() */
     struct device_limits limits;
     struct driver_objects objects;
     struct driver_memory memory;
     struct driver_queues queues;
-    bool unified; /* host pointers are no device addresses, except of memory that both have */
+    bool unified; /* unified address space: host pointers are no device addresses, unless shared */
     struct CUctx_st *primary; /* the primary context; NULL: it is not active */
     unsigned primary_flags;
     unsigned long long serial; /* the last number of a context, stream or allocation */
-    unsigned
-        generation; /* counts resets: contexts that were current in a thread before are not after */
-    struct calls {  /* of each kind, so far: reports name them by number */
+    unsigned generation; /* number of resets: a reset clears the current contexts of all threads */
+    struct calls {       /* calls of each kind so far, which reports name by number */
         unsigned long long count, capacity;
-        unsigned *sites; /* with the check of memory: where each was made (cuda/caller.h) */
+        unsigned *sites; /* with the check of memory: the call site of each (cuda/caller.h) */
     } calls[CALL_COUNT];
-    unsigned site; /* likewise: of the operation that executes; 0: of none */
-    struct capture *captures;
-    struct graph_memory *graph_memory; /* all there is */
-    bool newer_said;                   /* a message that PTX is for a newer GPU was printed */
-    unsigned long long begun;          /* number of calls so far */
+    unsigned site;                     /* call site of the operation that executes; 0: none */
+    struct capture *captures;          /* list of all captures */
+    struct graph_memory *graph_memory; /* list of all memory of graphs */
+    bool newer_said;                   /* the message that PTX is for a newer GPU was printed */
+    unsigned long long begun;          /* number of API calls so far */
 };
 extern struct driver driver;
 
-/* Takes the lock. With a place for the context: it must be current and not broken. The lock is held
- * whatever the answer, and driver_end gives it back and returns what it was given. */
+/* Takes the lock and sets *context to the current context, which must exist and not be broken. The lock is held
+ * even after an error. driver_end() releases the lock and returns its argument. */
 CUresult driver_begin(struct CUctx_st **context);
 CUresult driver_end(CUresult result);
-CUresult driver_begin_without(void); /* initialised is enough */
-/* For a call on a stream: the context is that of the stream, and none need be current. A default
- * stream (NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD) is that of the current context. */
+CUresult driver_begin_without(void); /* needs cuInit(), but no context */
+/* For a call on a stream: *context is that of the stream, and no context need be current. For a default stream
+ * (NULL, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD) *context is the current context. */
 CUresult driver_begin_on(CUstream stream, struct CUctx_st **context);
-/* For a call on an event, likewise; INVALID_HANDLE if it is none. */
+/* For a call on an event: *context is that of the event. CUDA_ERROR_INVALID_HANDLE: it is no event. */
 CUresult driver_begin_event(CUevent event, struct CUctx_st **context);
-/* For a call that fails before it takes the lock: records the failure as driver_end does. Returns
+/* For a call that fails before it takes the lock: logs the failure as driver_end() does. Returns
  * `result`. */
 CUresult driver_refuse(CUresult result);
 
 extern const char *const driver_call_names[CALL_COUNT]; /* "cuMemAlloc" */
-/* Counts a call that is about to be carried out. */
+/* Counts a call that is about to execute, and returns its name in reports. */
 struct call_name driver_call(enum numbered_call call);
-/* With the checks of memory and init: where the program is now; 0 else. */
+/* With the checks memory, init or sync: the current call site of the program (caller_note()); else 0. */
 unsigned driver_site(void);
 
-/* For the runtime API, which is another library: a call of it has failed. Exported by
+/* For the runtime API, which is another library: reports that one of its calls has failed. Exported by
  * libcuda.so.1. */
 void heddle_call_failed(unsigned result, const char *name);
-/* Likewise: a function was called that is not there; the program's end says so. NOT_SUPPORTED. */
+/* For both APIs: records a call of a function that Heddle lacks, to be listed at the end. Returns CUDA_ERROR_NOT_SUPPORTED. */
 CUresult heddle_absent(const char *name);
 
-/* For host functions: nothing is held while they run. */
+/* Releases and takes the lock around host functions, which run without it. */
 void driver_unlock(void);
 void driver_lock(void);
 
-/* Until somebody else has done something, with nothing held meanwhile; and that it is done. */
+/* Waits, without the lock, until another thread calls driver_wake(). */
 void driver_sleep(void);
-bool driver_sleep_until(const struct timespec *time); /* false: it has come before */
+bool driver_sleep_until(const struct timespec *time); /* false: the time has passed before */
 void driver_wake(void);
-/* Until the condition is signalled, likewise. */
+/* Waits, without the lock, until the condition is signalled. */
 void driver_wait(pthread_cond_t *c);
-/* In a function of the host that a stream calls: CUDA must not be called. */
+/* Says that this thread executes a host function of a stream, in which CUDA must not be called. */
 void driver_host_function(bool in_it);
-bool driver_is_host_function(void);     /* of this thread */
+bool driver_is_host_function(void);     /* whether this thread does so */
 unsigned long long driver_thread(void); /* this thread's number, from 1 */
 
 void *object_new(enum object_kind kind, size_t size);
 void object_destroy(struct object *o);
-void object_reuse(struct object *o); /* its kind is cleared already */
-/* The handle, or NULL if it is not what it should be. */
+void object_reuse(struct object *o); /* puts an object with cleared kind into the free list */
+/* The object of the handle; NULL: the handle is no live object of this kind. */
 void *object_check(void *handle, enum object_kind kind);
 
 struct device_limits limits_of(const struct emu_gpu *g);
 int device_attribute(CUdevice_attribute a);
-size_t driver_memory(void); /* bytes of the device's */
+size_t driver_memory(void); /* size of device memory in bytes */
 
 bool device_ok(CUdevice device);
 
-/* Adds one; it is named by the call. `host`: what is to be registered. */
+/* Makes an allocation, which is named after the call. `host`: the memory to register, for ALLOCATION_REGISTERED. */
 CUresult allocation_new(struct CUctx_st *c, enum allocation_kind kind, size_t size, void *host,
                         enum numbered_call call, struct allocation **out);
-/* Ends it: pointers to other allocations are not good any more. */
+/* Frees an allocation. Invalidates pointers to all struct allocation. */
 void allocation_end(struct allocation *a, const char *by);
-/* With the check: a wrong address that a call which frees was given. */
+/* With the check of memory: reports that a freeing call has a wrong address. */
 void allocation_say_wrong(const char *call, uint64_t address);
-/* With the check: a copy or fill, a "read" or "write", that does not stay inside one allocation. */
+/* With the check of memory: reports a copy or fill (`what`: "read" or "write") that leaves its allocation. */
 void allocation_say_outside(const char *what, uint64_t address, size_t size);
-/* A pointer of the host's as the device has it, if it is into registered memory; any other as it is. */
+/* The device address of a host pointer into registered memory; any other address unchanged. */
 uint64_t allocation_device_address(uint64_t pointer);
-struct allocation *allocation_find(uint64_t address); /* that holds it; NULL */
+struct allocation *allocation_find(uint64_t address); /* the one that contains it; NULL: none */
 struct allocation *allocation_of_host(const void *pointer);
-void allocation_drop(struct CUctx_st *c, const char *by); /* all of a context's */
+void allocation_drop(struct CUctx_st *c, const char *by); /* frees all of a context */
 CUresult memory_allocate(struct CUctx_st *c, size_t size, CUdeviceptr *address);
 CUresult memory_free(CUdeviceptr address, enum numbered_call call);
-void allocation_leaks(const struct CUctx_st *c); /* says what of it was not freed; NULL: all */
+void allocation_leaks(const struct CUctx_st *c); /* reports leaks of a context; NULL: of all */
 
-/* Variables of a module are allocations, too, from its loading on. */
+/* Variables of a module are allocations while the module is loaded. */
 void allocation_add_variables(struct CUmod_st *m);
 void allocation_drop_variables(const struct CUmod_st *m);
 
-/* What is mapped and may be accessed is an allocation of no context. */
+/* Mapped memory with access rights is an allocation without a context. */
 void allocation_add_mapping(uint64_t address, uint64_t size);
 void allocation_drop_mapping(uint64_t address);
-void virtual_drop(void); /* all that there is of it */
+void virtual_drop(void); /* frees all virtual memory */
 
 void advice_free(struct advice *a);
 
-void pool_give_back(struct CUmemPoolHandle_st *p, uint64_t size); /* an allocation ended */
-void pools_synchronise(void); /* something was waited for: nothing is held beyond thresholds */
+void pool_give_back(struct CUmemPoolHandle_st *p, uint64_t size); /* an allocation was freed */
+void pools_synchronise(void); /* after a wait of the host: pools release memory above thresholds */
 
-void array_drop(struct CUctx_st *c, const char *by); /* and mipmaps, all of a context's */
+void array_drop(struct CUctx_st *c, const char *by); /* all arrays and mipmaps of a context */
 void array_leaks(const struct CUctx_st *c);
 bool array_ok(const struct texture_memory *m, size_t x, size_t y, size_t z, size_t width,
-              size_t height, size_t depth); /* whether that box is inside; x and width in bytes */
+              size_t height, size_t depth); /* whether the box is inside; x, width in bytes */
 
 void texture_drop(struct CUctx_st *c); /* texture and surface objects of a context */
 void reference_drop(struct CUmod_st *m);
-void reference_bind_all(void); /* before a launch: what was set since the last */
-/* The machine's description of texels; false: there is no such format. */
+void reference_bind_all(void); /* before a launch: binds references set since the last one */
+/* The emulator's description of a texel format; false: there is no such format. */
 bool texture_format(CUarray_format format, unsigned channels, struct texture_memory *out);
 CUresult texture_memory_of(const CUDA_RESOURCE_DESC *r, struct texture_memory *out);
 struct texture texture_of(const struct texture_memory *m, const CUDA_TEXTURE_DESC *d);
 
-/* From PTX, a fat binary, or (load) a wrapper of fat binaries; the context is the caller's to
- * set. */
+/* Loads a module from PTX, a fat binary, or (module_load) a wrapper of fat binaries. The caller sets the
+ * module's context. */
 CUresult module_load(struct CUmod_st **out, const void *image, unsigned count,
                      const CUjit_option *options, void **values);
 CUresult module_load_file(struct CUmod_st **out, const char *path, unsigned count,
                           const CUjit_option *options, void **values);
 void module_destroy(struct CUmod_st *m);
-struct CUfunc_st *function_check(CUfunction f); /* a kernel too */
+struct CUfunc_st *function_check(CUfunction f); /* accepts a CUkernel as well; NULL: neither */
 CUresult function_occupancy(struct CUfunc_st *f, int block, size_t dynamic_shared, int *blocks);
 
 void link_destroy(struct CUlinkState_st *l);
@@ -393,7 +392,7 @@ void link_destroy(struct CUlinkState_st *l);
 bool stream_ok(CUstream s);
 void event_destroy(CUevent e);
 
-/* Addresses that are host pointers after all. */
+/* The host pointer that a 64-bit address stands for. */
 static inline void *pointer_of(uint64_t address)
 {
     void *p;

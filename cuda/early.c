@@ -1,4 +1,4 @@
-/* Accesses before griddepcontrol.wait. */
+/* Accesses of a kernel before its griddepcontrol.wait (cuda/early.h). */
 #include "cuda/early.h"
 #include "cuda/touched.h"
 

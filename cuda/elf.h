@@ -1,10 +1,10 @@
-/* cuda/elf.h: ELF files in memory, as far as device code is in them.
+/* cuda/elf.h: finds device code in ELF files in memory.
  *
  *     struct elf e;
  *     if (elf_open(&e, data, size))
  *         for (unsigned i = 0; elf_section(&e, i, &s, &name); i++) ...
  *
- * Files are not trusted: nothing outside of `size` bytes is read. */
+ * Files are not trusted: the functions read nothing outside of `size` bytes. */
 #ifndef HEDDLE_CUDA_ELF_H
 #define HEDDLE_CUDA_ELF_H
 
@@ -18,20 +18,20 @@ struct elf {
     Elf64_Ehdr head;
 };
 
-/* false: it is none of this kind of machine. */
+/* false: the data are no ELF file for this host's kind of machine. */
 bool elf_open(struct elf *e, const void *data, size_t size);
 
-/* Its i-th section and that one's name, "" if it has none; false: there are no more. */
+/* The i-th section and its name ("" if it has none); false: i is the number of sections. */
 bool elf_section(const struct elf *e, unsigned i, Elf64_Shdr *s, const char **name);
 
-/* `size` bytes from an offset; NULL: the file has not so many. */
+/* The `size` bytes at an offset; NULL: the file is shorter. */
 const void *elf_part(const struct elf *e, uint64_t offset, uint64_t size);
 
-/* A text of a section of texts; NULL: it does not end in there. */
+/* The string at an offset of a string table; NULL: it does not end inside the section. */
 const char *elf_text(const struct elf *e, const Elf64_Shdr *texts, uint64_t offset);
 
-/* The fat binaries of a section, some of them empty: {start of the section, size} first. false: there are no more; or,
- * then *why is set, what comes is damaged. */
+/* Iterates over the fat binaries of a section, some of which may be empty. elf_next_fatbin() returns false at the end, or,
+ * with *why set, if the next one is damaged. */
 struct elf_code {
     const unsigned char *next, *start, *end;
 };

@@ -1,8 +1,9 @@
-/* From the environment of a CUDA program to the configuration of its device (cuda/environment.h).
+/* Reads the environment of a CUDA program into the configuration of its device (cuda/environment.h).
  *
- * cuInit calls environment_read(). It opens what the private variables of `heddle` name (the event stream, traces), reads the
- * settings (settings_from_environment), and apply() copies these: into struct emu_config what emu_new() takes, into `driver`
- * what the driver itself keeps (order, seed, files, recordings, watches). A later cuInit finds open files open. */
+ * cuInit calls environment_read(). It opens the files that private variables of `heddle` name (the event stream, traces) and
+ * reads the settings (settings_from_environment). apply() copies the settings: those that emu_new() takes to struct
+ * emu_config, those of the driver itself (order, seed, files, recordings, watches) to `driver`. A later cuInit does not open
+ * these files again. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "cuda/environment.h"
 

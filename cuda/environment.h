@@ -1,5 +1,5 @@
-/* cuda/environment.h: what the environment of a CUDA program asks of its device: the settings (session/settings.h), and
- * the private variables by which `heddle run`, `check` and `estimate` reach their program (cuda/outcome.h). */
+/* cuda/environment.h: reads the environment variables of a CUDA program: the settings of its device (session/settings.h),
+ * and private variables that `heddle run`, `check` and `estimate` set for their program (cuda/outcome.h). */
 #ifndef HEDDLE_CUDA_ENVIRONMENT_H
 #define HEDDLE_CUDA_ENVIRONMENT_H
 
@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* Sets the configuration, and what the driver keeps of the environment. false after messages. */
+/* Sets *c, and the members of `driver` that come from the environment. false after messages. */
 bool environment_read(struct emu_config *c);
 
 #endif

@@ -1,5 +1,5 @@
-/* cuda/exact_names.h: from here on names mean what they say, not the newest version (cuda_api.h). No guard: it may be
- * wanted after another inclusion of cuda_api.h. */
+/* cuda/exact_names.h: undefines the macros of cuda_api.h that map a name to the newest version of its function. No include
+ * guard: a file may need it again after another inclusion of cuda_api.h. */
 #undef cuGetProcAddress
 #undef cuDeviceGetUuid
 #undef cuDeviceTotalMem

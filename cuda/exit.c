@@ -1,10 +1,10 @@
-/* The end of a program that uses the libraries without the command line: the last line and the exit status are those
- * of `heddle run`.
+/* The end of a program that uses the libraries without the command line: prints the last line of `heddle run`, and
+ * exits with its status.
  *
- * The C library calls a function of on_exit() with the status of the program, the first that was registered as the
- * last. So this one is registered when the library is loaded, and runs after the program's own functions and static
- * destructors. A process that the program made by fork() ends as it is. The library is linked with -z nodelete: the
- * function must be there at the end, also of a program that has closed the library. */
+ * The C library calls functions of on_exit() with the exit status of the program, in reverse order of registration.
+ * This one is registered when the library is loaded, so it runs after the program's own functions and static
+ * destructors. A child process made by fork() exits with its own status. The library is linked with -z nodelete, because
+ * the function must exist at the end even if the program has closed the library. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 

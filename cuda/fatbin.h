@@ -12,8 +12,8 @@
  * points to a list of containers, one of each object. Layouts were read off files that nvcc 11.8, 12.4 and 13.0
  * wrote; cuobjdump -lelf -lptx lists the same entries.
  *
- * Nothing is copied: what is open points into the image. Images are not trusted: whatever they hold, nothing
- * outside of `size` bytes is read. What fails says in *why why; the caller frees it. */
+ * Nothing is copied: struct fatbin points into the image. Images are not trusted: the functions read nothing
+ * outside of `size` bytes. A function that fails sets *why to an error message; the caller frees it. */
 #ifndef HEDDLE_CUDA_FATBIN_H
 #define HEDDLE_CUDA_FATBIN_H
 
@@ -23,50 +23,50 @@
 
 enum { FATBIN_MAGIC = 0xBA55ED50, FATBIN_WRAPPER_MAGIC = 0x466243B1, FATBIN_HEADER = 16 };
 
-/* What __cudaRegisterFatBinary and cuModuleLoadFatBinary are given. */
+/* The argument of __cudaRegisterFatBinary() and cuModuleLoadFatBinary(). */
 struct fatbin_wrapper {
-    uint32_t magic, version; /* 1: `data`. 2: `objects` */
+    uint32_t magic, version; /* version 1: `data` is used; 2: `objects` */
     const void *data;
-    const void *const *objects; /* containers; NULL ends the list */
+    const void *const *objects; /* pointers to containers, NULL behind the last */
 };
 
-enum fatbin_kind { FATBIN_PTX = 1, FATBIN_CUBIN = 2, FATBIN_LTO = 8 }; /* others there may be */
+enum fatbin_kind { FATBIN_PTX = 1, FATBIN_CUBIN = 2, FATBIN_LTO = 8 }; /* files may have others */
 
 struct fatbin {
-    const unsigned char *next, *end; /* entries that are still to come */
+    const unsigned char *next, *end; /* the remaining entries */
 };
 struct fatbin_entry {
     unsigned kind;             /* enum fatbin_kind */
     unsigned sm;               /* architecture: 75, 90, ... */
-    unsigned major, minor;     /* of PTX: its ISA's version */
-    uint64_t flags;            /* enum fatbin_flag, and others */
-    const unsigned char *code; /* as it is stored */
-    size_t size;               /* bytes of `code`, with padding unless compressed */
-    size_t whole;              /* bytes once decompressed; 0: it is not compressed */
+    unsigned major, minor;     /* FATBIN_PTX: version of the PTX ISA */
+    uint64_t flags;            /* bits of enum fatbin_flag, and others */
+    const unsigned char *code; /* the stored bytes, maybe compressed */
+    size_t size;               /* size of `code` in bytes, with padding unless compressed */
+    size_t whole;              /* size after decompression in bytes; 0: not compressed */
 };
 enum fatbin_flag { FATBIN_64 = 1, FATBIN_DEBUG = 2, FATBIN_LZ4 = 0x2000, FATBIN_ZSTD = 0x8000 };
 
-/* What has nvcc put PTX into a program. */
+/* Flags with which nvcc puts PTX into a program. */
 #define FATBIN_PTX_FLAGS "-gencode arch=compute_75,code=compute_75"
 
-/* *why becomes what printf would print, on the heap. Always false. */
+/* Sets *why to a formatted message on the heap. Always returns false. */
 bool fatbin_refuse(char **why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Bytes of the container whose header lies here (FATBIN_HEADER bytes are read), for images of which only
- * the start is known. 0: it is none. */
+/* Size of the container that starts here, in bytes, for images of which only the start is known (reads
+ * FATBIN_HEADER bytes). 0: no container. */
 size_t fatbin_size(const void *image);
 
 bool fatbin_open(struct fatbin *f, const void *image, size_t size, char **why);
-/* false: there are no more; or, then *why is set, what comes is damaged. */
+/* The next entry. false: there are no more; or, with *why set, the next entry is damaged. */
 bool fatbin_next(struct fatbin *f, struct fatbin_entry *e, char **why);
 
-/* The PTX for a device of this architecture: for the newest one that is not above it. If all are above, as
- * with -arch=all-major, the oldest of them where there is machine code that such a device would run instead.
- * false: there is none; *why says what there is. */
-enum { FATBIN_OLDEST = 75 }; /* that nvcc 13 makes PTX for */
+/* Chooses the PTX for a device of architecture `sm`: that for the newest architecture that is not above sm. If
+ * all are above, as with -arch=all-major: the PTX for the oldest one, if there is machine code that such a
+ * device would execute instead. false: there is none, and *why lists the entries. */
+enum { FATBIN_OLDEST = 75 }; /* the oldest architecture for which nvcc 13 makes PTX */
 bool fatbin_choose(const struct fatbin *f, unsigned sm, struct fatbin_entry *e, char **why);
 
-/* The entry decompressed, NUL-terminated, *length without the NULs that it was padded with; the caller frees it. */
+/* The decompressed text of an entry, NUL-terminated; *length excludes the NULs of the padding. The caller frees it. */
 char *fatbin_text(const struct fatbin_entry *e, size_t *length, char **why);
 
 #endif

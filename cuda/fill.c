@@ -1,4 +1,4 @@
-/* Fills: cuMemset and its kin. */
+/* Fills: cuMemset*(). */
 #include "cuda/queue.h"
 #include "cuda/unordered.h"
 #include "cuda/work.h"

@@ -1,7 +1,7 @@
-/* cuda/graph.h: graphs of operations, what the files of them share.
+/* cuda/graph.h: CUDA graphs: structures and functions that cuda/graph*.c share.
  *
- * A graph owns its nodes, in the order in which they were added, and a node its operation (cuda/work.h). An executable
- * graph owns a copy: its nodes know by number which ones they are copies of. */
+ * A graph owns its nodes, in the order in which they were added. A node owns its operation (cuda/work.h). An executable
+ * graph owns a copy of the graph: each node has the number of the node that it is a copy of. */
 #ifndef HEDDLE_CUDA_GRAPH_H
 #define HEDDLE_CUDA_GRAPH_H
 
@@ -20,15 +20,14 @@ struct edges {
 struct CUgraphNode_st {
     struct object object;
     struct CUgraph_st *graph;
-    size_t index; /* in its graph */
-    unsigned long long id,
-        original; /* numbers; original: of the node it was copied from, 0: of none */
+    size_t index;                    /* in its graph */
+    unsigned long long id, original; /* unique number; number of the copied node, 0: none */
     bool disabled;
     struct edges in, out;
     struct work work;
 };
 
-struct graph_value { /* that a kernel sets, for conditionals */
+struct graph_value { /* the value of a conditional handle, which kernels set */
     CUgraphConditionalHandle handle;
     unsigned initial, flags;
 };
@@ -43,11 +42,11 @@ struct CUgraph_st {
     struct CUctx_st *context;
     struct CUgraphNode_st **nodes;
     size_t count, capacity;
-    unsigned long long id, original; /* numbers, as nodes have */
-    bool owned;                      /* by a node: not the program's to destroy */
-    unsigned users;                  /* operations that run it; destroyed when there are none */
-    bool dropped;
-    struct operation *last; /* launch of it: they come one after another */
+    unsigned long long id, original; /* unique number; number of the copied graph, 0: none */
+    bool owned;                      /* a node owns it, so the program must not destroy it */
+    unsigned users;                  /* number of operations that execute it */
+    bool dropped;                    /* destroyed; its memory is freed when `users` is 0 */
+    struct operation *last; /* its last launch; launches of a graph execute one after another */
     struct graph_value *values;
     size_t value_count;
     struct held *held;
@@ -62,46 +61,48 @@ struct CUgraphExec_st {
 
 struct CUgraph_st *graph_new(struct CUctx_st *c);
 struct CUgraph_st *graph_copy(const struct CUgraph_st *g);
-/* Before an executable's graph changes: launches of it that are not done keep theirs, and it gets a copy. */
+/* To be called before the graph of an executable changes: if launches of it are pending, they keep the graph, and the
+ * executable gets a copy. */
 void graph_detach(struct CUgraphExec_st *x);
 void graph_drop(struct CUgraph_st *g);   /* NULL is allowed */
-void graph_drop_all(struct CUctx_st *c); /* graphs, executables and user objects of a context */
+void graph_drop_all(struct CUctx_st *c); /* all graphs, executables, user objects of a context */
 CUresult graph_check(CUgraph g);
 
-/* Whether a node may be added behind these nodes of the graph, and its handle left there. */
+/* Checks the arguments of a call that adds a node: the graph, its dependencies, and the place for the new handle. */
 CUresult graph_check_place(CUgraph g, const CUgraphNode *dependencies, size_t count,
                            const CUgraphNode *out);
-/* Behind these nodes of the graph; takes the operation. */
+/* Adds a node with these dependencies, and takes the operation. */
 CUresult graph_add(struct CUgraph_st *g, const CUgraphNode *dependencies,
                    const CUgraphEdgeData *data, size_t count, struct work *w, CUgraphNode *out);
+/* Whether `node` depends on `other`, directly or not. */
 bool graph_is_behind(const struct CUgraphNode_st *node, const struct CUgraphNode_st *other);
-/* By index, which nodes of its graph that is for; the caller's to free. */
+/* For each node of the graph, by index: whether `node` depends on it. The caller frees the array. */
 bool *graph_before(const struct CUgraphNode_st *node);
-/* false: the edges go round in a circle. Children and bodies, too. */
+/* false: the edges of the graph, of a child graph or of a body have a cycle. */
 bool graph_is_ordered(const struct CUgraph_st *g);
-/* The node that is a copy of that one; NULL: there is none. */
+/* The node of g that is a copy of `node`; NULL: none. */
 struct CUgraphNode_st *graph_copy_of(const struct CUgraph_st *g, const struct CUgraphNode_st *node);
 
 /* ---- running ------------------------------------------------------------------------------------ */
 
-struct graph_run; /* a launch of a graph that goes on, operation by operation */
-void graph_begin(struct CUgraph_st *g); /* values that conditionals start with are set */
-struct graph_run *graph_run_new(struct CUgraph_st *g, size_t depth); /* 0: in no other graph */
+struct graph_run; /* the state of a launch of a graph, which executes node by node */
+void graph_begin(struct CUgraph_st *g); /* sets the initial values of conditional handles */
+struct graph_run *graph_run_new(struct CUgraph_st *g, size_t depth); /* nesting; 0: outermost */
 void graph_run_end(struct graph_run *r);
-/* Does one operation that can be done; NOT_READY: there is none yet. */
+/* Executes one node that is ready; CUDA_ERROR_NOT_READY: none is ready. */
 CUresult graph_run_step(struct graph_run *r);
 bool graph_run_done(const struct graph_run *r);
 
 /* ---- memory that nodes allocate: its addresses stay the same for as long as there are such nodes ----- */
 
 CUresult graph_memory_work(struct work *w, struct CUctx_st *c, size_t size, CUdeviceptr *address);
-void graph_memory_drop(void); /* all that is left, with the device */
+void graph_memory_drop(void); /* frees all of it, at the end of the device */
 void graph_memory_retain(struct graph_memory *m);
 void graph_memory_release(struct graph_memory *m);
 CUresult graph_memory_take(struct graph_memory *m);
-CUresult graph_memory_give(CUdeviceptr address); /* and of other memory, too */
+CUresult graph_memory_give(CUdeviceptr address); /* frees; accepts other memory as well */
 bool graph_memory_is(CUdeviceptr address);
-/* Whether it is allocated when all is done that the program has asked for; an operation is asked for. */
+/* Whether the memory is allocated once all submitted operations have executed; records a submitted operation. */
 bool graph_memory_is_asked(const struct graph_memory *m);
 void graph_memory_ask(const struct work *w);
 

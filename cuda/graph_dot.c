@@ -1,4 +1,4 @@
-/* A graph in the language of Graphviz. */
+/* Prints a graph in the DOT language of Graphviz. */
 #include "cuda/graph.h"
 
 #include <stdio.h>

@@ -1,8 +1,9 @@
-/* Memory that graphs allocate. An address stays the same from launch to launch, so it is taken from the device when the
- * node is made, and given back when no node and nobody else has it. Whether it may be used is a matter of its nodes.
+/* Memory that graphs allocate. Its address is the same in all launches, so it is allocated from the device when the node
+ * is created, and freed when no node and no other owner refers to it. Allocation and free nodes determine when a program may
+ * use it.
  *
- * The footprint that cuDeviceGetGraphMemAttribute reports is that of a device which backs the addresses with memory when a
- * launch allocates, uses the memory again for what is allocated later, and keeps it until cuDeviceGraphMemTrim. */
+ * The footprint that cuDeviceGetGraphMemAttribute() reports is that of a device which backs the addresses with memory when a
+ * launch allocates, reuses the memory for later allocations, and keeps it until cuDeviceGraphMemTrim(). */
 #include "cuda/graph.h"
 
 #include <stdlib.h>

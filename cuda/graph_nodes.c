@@ -1,4 +1,4 @@
-/* Nodes of graphs by type: made, asked for and changed. A call for one type is the call for any type with its
+/* Creates, queries and changes nodes of graphs. A call for nodes of one type is the call for nodes of any type, with the
  * parameters in the union. */
 #include "cuda/graph.h"
 #include "cuda/queue.h"

@@ -1,4 +1,4 @@
-/* Executable graphs, and how they run: operation by operation, in an order that the edges allow. */
+/* Executable graphs and their launches, which execute node by node, in an order that the edges allow. */
 #include "cuda/capture.h"
 #include "cuda/graph.h"
 #include "cuda/queue.h"

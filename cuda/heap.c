@@ -1,4 +1,4 @@
-/* Blocks of size classes, cut from runs of pages, which are cut from one range of addresses. */
+/* The heap of the library (cuda/heap.h): blocks of size classes in runs of pages, all in one range of addresses. */
 #define _GNU_SOURCE
 #include "cuda/heap.h"
 

@@ -1,7 +1,6 @@
-/* Memory of the host that kernels use: allocated pinned, which both find at one address, or registered, which
- * stays where the host has it and gets another address for the device (so
- * CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM is 0). All of it is mapped for the device,
- * whether it is asked for or not, as of devices with a unified address space. */
+/* Host memory that kernels can access. Pinned allocations have one address for host and device. Registered memory keeps
+ * its host address and gets another address for the device (so CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
+ * is 0). All of it is mapped for the device, with or without the flag, as on devices with a unified address space. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/queue.h"

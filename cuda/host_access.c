@@ -1,4 +1,4 @@
-/* Protected pages of memory that the host shares with the device: cuda/host_access.h. */
+/* Protects pages of memory that the host shares with the device (cuda/host_access.h). */
 #define _GNU_SOURCE /* REG_ERR, backtrace */
 #include "cuda/host_access.h"
 

@@ -1,5 +1,5 @@
-/* Launches. A fault of a kernel that runs before the call returns is the launch's own answer, as with
- * CUDA_LAUNCH_BLOCKING=1; afterwards the context answers every call with it. */
+/* Launches. If a kernel executes and faults before the call returns, the call returns the error, as with
+ * CUDA_LAUNCH_BLOCKING=1. After a fault every call on the context returns the error. */
 #include "cuda/queue.h"
 #include "cuda/unordered.h"
 #include "cuda/watch_points.h"

@@ -1,4 +1,4 @@
-/* The launches of a run log, in the order in which the program submitted them. */
+/* Writes the launches to the run log, in the order in which the program submitted them (cuda/launch_log.h). */
 #include "cuda/launch_log.h"
 
 #include "session/run_log.h"

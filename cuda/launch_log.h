@@ -1,4 +1,4 @@
-/* cuda/launch_log.h: puts the launches of a program into its run log (session/run_log.h).
+/* cuda/launch_log.h: writes the launches of a program to its run log (session/run_log.h).
  *
  * `heddle check` compares runs of a program by the contents of memory after each launch. The contents are defined only
  * where every other operation is ordered before or after the launch. For any other launch the log has the kernel's name
@@ -13,11 +13,11 @@
 
 struct launch_log_entry;
 
-/* The program has submitted an operation. NULL: it is no launch, or this run has no log. */
+/* To be called when the program submits an operation. NULL: it is no launch, or this run has no log. */
 struct launch_log_entry *launch_log_submit(const struct work *w, struct stamp *stamp);
 void launch_log_done(struct launch_log_entry *e); /* NULL is allowed */
-/* The host has waited for an operation: entries that are complete are written. */
+/* To be called when the host has waited for an operation: writes entries that are complete. */
 void launch_log_wait(void);
-void launch_log_drop(void); /* with the device */
+void launch_log_drop(void); /* at the end of the device */
 
 #endif

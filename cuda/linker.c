@@ -1,6 +1,5 @@
-/* cuLink*: PTX of several inputs becomes one image that cuModuleLoadData takes. Members of libraries are part of it
- * if something that is part of it wants what they define. Names that kernels reach and nobody defines are an error, as
- * are those that two define. */
+/* cuLink*(): links the PTX of several inputs to one image for cuModuleLoadData(). A member of a library is linked if the
+ * image uses a name that it defines. A name that kernels reach is an error if no input or several inputs define it. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/elf.h"

@@ -1,4 +1,4 @@
-/* Modules of PTX, in memory or in files. */
+/* Loads modules of PTX from memory or files. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/fatbin.h"

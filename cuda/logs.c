@@ -1,5 +1,5 @@
-/* The log of errors: the newest lines, numbered from the start of the process. Functions of the program that want them
- * at once must not call CUDA. */
+/* The log of errors: the newest lines, numbered from the start of the process. Callbacks of the program that get each line
+ * must not call CUDA. */
 #include "cuda/logs.h"
 #include "cuda/driver.h"
 

@@ -1,7 +1,7 @@
-/* Managed memory, what programs advise of it and where they prefetch it to.
+/* Managed memory: advice (cuMemAdvise) and prefetches.
  *
- * It is always where it is used, so advice moves nothing: it is kept to be asked for, by the page, as an
- * allocation's list of ranges that begin where something changes. */
+ * Host and device access the same memory, so advice and prefetches move nothing. They are stored only for queries, by
+ * page: an allocation has a list of ranges, and a range begins where an attribute changes. */
 #include "cuda/driver.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
-/* Memory: the table of allocations, device memory, copies, what a pointer is.
+/* Memory: the table of allocations, device memory, copies, attributes of pointers.
  *
- * There is a unified address space: device addresses are numbers in the emulator's range, and the host has
- * nothing of its own there. Memory that the host shares (managed, pinned) it finds at the device's address;
- * registered memory stays where the host has it, and the device has another address for it. Calls take
- * both: cuMemcpy and CU_MEMORYTYPE_UNIFIED find out what a pointer is, and where a direction says what it
- * is they return an error if that is not so. */
+ * There is a unified address space: device addresses are in the emulator's range of addresses, where the host
+ * has no mappings of its own. Memory that the host shares (managed, pinned) has the same address on the host
+ * as on the device; registered memory keeps its host address and has another device address. Calls accept
+ * both: cuMemcpy() and CU_MEMORYTYPE_UNIFIED determine the kind of each pointer; calls whose direction names
+ * the kinds return an error if a pointer is of another kind. */
 #include "cuda/capture.h"
 #include "cuda/graph.h"
 #include "cuda/queue.h"

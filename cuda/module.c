@@ -1,4 +1,4 @@
-/* Modules, libraries, functions, and how many blocks of one fit on an SM. */
+/* Modules, libraries, functions, and the occupancy of functions. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 #include "cuda/occupancy.h"

@@ -1,4 +1,4 @@
-/* cuda/occupancy.h: how many blocks of a kernel are on one SM at the same time, as CUDA's occupancy calculator has it. */
+/* cuda/occupancy.h: how many blocks of a kernel can be resident on one SM, as CUDA's occupancy calculator computes it. */
 #ifndef HEDDLE_CUDA_OCCUPANCY_H
 #define HEDDLE_CUDA_OCCUPANCY_H
 
@@ -6,13 +6,14 @@
 
 struct device_limits;
 
-struct occupancy_use {      /* of a block */
-    int threads, registers; /* registers: of a thread */
+struct occupancy_use {      /* the resources that a block needs */
+    int threads, registers; /* registers: for each thread */
     size_t shared;          /* bytes, static and dynamic */
-    int carveout; /* percent of what can be shared memory that is to be; -1: nobody said */
+    int carveout;           /* preferred shared memory in percent of the maximum; -1: not set */
 };
 int occupancy_blocks(const struct device_limits *l, const struct occupancy_use *u);
-/* Bytes of shared memory, static and dynamic, that each of so many blocks may have; negative: none of them fits. */
+/* Bytes of shared memory, static and dynamic, that each block may have if `blocks` of them are to be resident on an SM;
+ * negative: so many blocks do not fit. */
 long occupancy_shared(const struct device_limits *l, int blocks, int carveout);
 
 #endif

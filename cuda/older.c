@@ -1,4 +1,4 @@
-/* Functions of the driver API as older headers have them (names alone: older.ld). */
+/* Functions of the driver API with the signatures of older headers (older.ld has those where only the name differs). */
 #include "cuda/driver.h"
 #include "cuda/exact_names.h"
 

@@ -1,5 +1,5 @@
-/* The driver API of programs compiled with -default-stream per-thread: calls for which the stream that is left out is
- * their thread's own. */
+/* The driver API of programs compiled with -default-stream per-thread: the NULL stream is the default stream of the
+ * calling thread. */
 #include "cuda/per_thread.h"
 #include "cuda/queue.h"
 

@@ -1,8 +1,8 @@
-/* Memory pools and allocation in the order of streams.
+/* Memory pools and stream-ordered allocation.
  *
- * Memory is there when it is asked for, and free when its stream has come to that. A pool counts what its allocations
- * use and what it would hold of the device's: whole units, kept beyond the threshold until something
- * is waited for. What it holds and nobody uses is not withheld from others, only counted as taken.
+ * Memory is allocated at the call, and freed when its stream executes the free operation. A pool counts the bytes that its
+ * allocations use, and the bytes that it would reserve from the device: whole units, which stay reserved above the
+ * threshold until the host waits. Reserved but unused bytes are only counted; other pools can use that memory.
  *
  * There are three places: the device, the host, and managed memory, each with a default pool and a current
  * one. Pools are not shared between processes: no handle type is supported. */

@@ -1,33 +1,33 @@
-/* cuda/program.h: what an executable needs of CUDA, read off its file before it runs.
+/* cuda/program.h: which parts of CUDA an executable needs, according to its ELF file.
  *
  *     struct program p;
  *     if (program_read("./app", &p, &why) && p.kind == PROGRAM_SERVED) ...
  *
- * A program can be served if it asks for the runtime (libcudart.so) or the driver (libcuda.so) as a library, and if
- * the device code in it, if there is any, is there as PTX. */
+ * Heddle can run a program if it is linked with the shared library of the runtime (libcudart.so) or of the driver
+ * (libcuda.so), and if it has PTX for its device code, if any. */
 #ifndef HEDDLE_CUDA_PROGRAM_H
 #define HEDDLE_CUDA_PROGRAM_H
 
 #include <stdbool.h>
 
 enum program_kind {
-    PROGRAM_FOREIGN, /* no program of this kind of machine: a script, say */
-    PROGRAM_PLAIN,   /* nothing in it is of CUDA; libraries that it loads may be */
-    PROGRAM_SERVED,  /* it runs */
-    PROGRAM_STATIC,  /* NVIDIA's runtime is in it, as nvcc does by default */
-    PROGRAM_SASS,    /* its device code is machine code for certain GPUs alone */
+    PROGRAM_FOREIGN, /* no executable for this host's kind of machine: a script, for example */
+    PROGRAM_PLAIN,   /* it does not use CUDA itself; libraries that it loads may */
+    PROGRAM_SERVED,  /* Heddle can run it */
+    PROGRAM_STATIC,  /* it is linked with NVIDIA's static runtime, nvcc's default */
+    PROGRAM_SASS,    /* it has machine code for certain GPUs only, and no PTX */
 };
 struct program {
     enum program_kind kind;
-    bool ptx;         /* some of its device code, or there is none */
-    char runtime[32]; /* "libcudart.so.13", as it asks for it; empty: it does not */
-    bool driver;      /* it asks for libcuda.so.1 */
+    bool ptx;         /* some of its device code is PTX, or it has no device code */
+    char runtime[32]; /* the runtime that it is linked with, "libcudart.so.13"; "": none */
+    bool driver;      /* it is linked with libcuda.so.1 */
 };
 
-/* false: the file cannot be read, or is damaged; *why says so, the caller frees it. */
+/* false: the file cannot be read or is damaged; *why is an error message, which the caller frees. */
 bool program_read(const char *path, struct program *out, char **why);
 
-/* nvcc's flags with which it would be served, for STATIC and SASS. */
+/* For PROGRAM_STATIC and PROGRAM_SASS: the nvcc flags with which Heddle could run the program. */
 const char *program_flags(const struct program *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Questions: versions, error texts, entry points, properties of the device. */
+/* Queries: versions, error texts, entry points, properties of the device. */
 #include "cuda/driver.h"
 #include "cuda/per_thread.h"
 #include "emu/gpu.h"

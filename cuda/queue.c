@@ -1,11 +1,11 @@
 /* Queues of streams (cuda/queue.h): which operation runs next, and what the host waits for.
  *
- * Each call on a stream comes to submit() as a struct work, which enqueue() turns into a struct operation of the stream.
- * go_on() takes one step: it chooses among the streams whose first operation is ready (is_ready), and executes it
- * (work_execute; a launch of a graph one node at a time). Without an adversary submit() runs all that is ready at once;
- * with one, an operation stays until something waits (go_on_until, queue_wait_*) or chance runs it. A copy of pageable
- * memory that stays in its queue has a snapshot of its source (work_snapshot_source). All of this happens under the driver's
- * lock; wait_for_others() gives it up while another host thread has to act first. */
+ * Each call on a stream passes a struct work to submit(), and enqueue() makes a struct operation of the stream from it.
+ * go_on() takes one step: it chooses a stream whose first operation is ready (is_ready), and executes that operation
+ * (work_execute; one node for a launch of a graph). Without an adversary submit() executes all ready operations at once.
+ * With an adversary an operation stays pending until the host waits (go_on_until, queue_wait_*), or until its stream is
+ * drawn. A pending copy from pageable memory has a snapshot of its source (work_snapshot_source). All of this happens under
+ * the driver's lock; wait_for_others() releases it while another host thread has to act first. */
 #define _GNU_SOURCE
 #include "cuda/queue.h"
 

@@ -7,17 +7,17 @@
 
 #include <stdbool.h>
 
-/* The file is written under a temporary name and renamed when the program ends. false: it cannot be written. */
+/* Records to a file, which is written under a temporary name and renamed when the program ends. false: it cannot be written. */
 bool driver_record_to(const char *path);
 bool driver_replay_from(const char *path); /* false after an error message: it is no recording */
 
-/* The order to launch with instead of `order`: the recorder around it, or the player. `name` goes into the recording. */
+/* The order to launch with instead of `order`: a recorder around `order`, or the player. The recording contains `name`. */
 const struct emu_order *driver_recorded_order(const struct emu_order *order, const char *name);
 
-/* At the end of the process. Says what is wrong: the recording could not be written, or the run ended before the
+/* To be called at the end of the process. Prints an error if the recording could not be written, or if the run ended before the
  * replayed recording did. */
 void driver_end_recording(void);
-/* At the end of a process that the program made by fork(): what has not been written is its parent's to write. */
+/* To be called at the end of a child process made by fork(): discards unwritten data, which the parent writes. */
 void driver_recording_of_parent(void);
 
 #endif

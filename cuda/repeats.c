@@ -1,4 +1,4 @@
-/* See cuda/repeats.h. */
+/* The list of findings that were reported before (cuda/repeats.h). */
 #include "cuda/repeats.h"
 
 #include "cuda/driver.h"

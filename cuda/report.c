@@ -1,4 +1,4 @@
-/* What the library reports of launches and at the end: see cuda/report.h. */
+/* The reports of the library about launches, and at the end of the program (cuda/report.h). */
 #include "cuda/report.h"
 
 #include "cuda/caller.h"

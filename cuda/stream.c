@@ -1,5 +1,5 @@
-/* Streams and events: what they are; what they do is in queue.c, and what is captured of it in capture.c. An event's
- * time is the host's wall clock when it is done; where launches are estimated, what those before it take. */
+/* Creates, queries and destroys streams and events. queue.c executes their operations, capture.c captures them. The time of
+ * an event is the host's wall clock when the event completes; if launches are estimated, the time on the estimated GPU. */
 #define _GNU_SOURCE
 #include "cuda/capture.h"
 #include "cuda/graph.h"

@@ -1,5 +1,5 @@
-/* Texture and surface references: variables of a module that the host binds to memory. What is set counts
- * from the next launch on, so calls may come in any order; what was asked for before is done before. */
+/* Texture and surface references: variables of a module that the host binds to memory. Settings take effect at the
+ * next launch, so their calls may come in any order. Operations that were submitted before execute before. */
 #include "cuda/driver.h"
 #include "cuda/queue.h"
 

@@ -1,5 +1,5 @@
-/* Texture and surface objects. The handle that a kernel gets is the emulator's (emu/texture.h); here is
- * what the object was made of, to be asked for. */
+/* Texture and surface objects. The handle that a kernel gets is that of the emulator (emu/texture.h); the object
+ * here has the descriptors that the program may query. */
 #include "cuda/driver.h"
 
 #include <stdlib.h>

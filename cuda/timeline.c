@@ -1,4 +1,4 @@
-/* When operations of streams are done on the estimated GPU: see timeline.h. */
+/* Begin and end of the operations of streams on the estimated GPU (cuda/timeline.h). */
 #include "cuda/timeline.h"
 
 #include "emu/gpu.h"

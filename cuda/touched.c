@@ -1,4 +1,4 @@
-/* Sets of bytes: ranges of copies and fills, and pages of bits for what kernels touch. */
+/* Sets of bytes (cuda/touched.h): ranges for copies and fills, pages of bits for accesses of kernels. */
 #include "cuda/touched.h"
 
 #include "emu/order.h"

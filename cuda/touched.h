@@ -1,11 +1,11 @@
-/* cuda/touched.h: which bytes of device memory an operation reads and writes.
+/* cuda/touched.h: the set of bytes of device memory that an operation reads and writes.
  *
  *     struct touched *t = touched_new();
  *     touched_range(t, address, size, TOUCHED_WRITE);      // a copy, a fill
- *     ... emu_launch with touched_observer(t)              // a kernel: every byte by itself
+ *     ... emu_launch with touched_observer(t)              // a kernel: each access
  *     if (touched_meet(t, other, &address, &writes)) ...
  *
- * Two strong accesses do not meet. */
+ * Two strong accesses do not conflict. */
 #ifndef HEDDLE_CUDA_TOUCHED_H
 #define HEDDLE_CUDA_TOUCHED_H
 
@@ -29,17 +29,18 @@ void touched_range(struct touched *t, uint64_t address, uint64_t size, enum touc
 const struct emu_observer *touched_observer(struct touched *t);
 
 struct touched_meeting {
-    uint64_t address; /* the lowest byte that both touch, and not both just read or just strongly */
-    enum touched_how one, other; /* there; a write if it does several */
+    uint64_t address; /* the lowest byte with a conflict: one writes it, and not both are strong */
+    enum touched_how one, other; /* the accesses to that byte; a write if there are several */
 };
+/* Whether the two sets conflict; *out is the first conflict. */
 bool touched_meet(const struct touched *one, const struct touched *other,
                   struct touched_meeting *out);
 
-/* Every range and page of bytes, in no order: the range holds all bytes that are touched so. */
+/* Calls `call` for each range and page, in no defined order. A range may contain other bytes besides those accessed. */
 void touched_each(const struct touched *t,
                   void (*call)(void *self, uint64_t address, uint64_t size, enum touched_how how),
                   void *self);
-/* Whether the byte is touched, and if so whether anything writes it. */
+/* Whether the set contains the byte; *writes: whether the operation writes it. */
 bool touched_has(const struct touched *t, uint64_t address, bool *writes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Missing dependencies between streams, and between nodes of graphs. */
+/* Finds missing dependencies between streams, and between nodes of graphs (cuda/unordered.h). */
 #include "cuda/unordered.h"
 #include "cuda/caller.h"
 #include "cuda/early.h"

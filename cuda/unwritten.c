@@ -1,4 +1,4 @@
-/* See cuda/unwritten.h. */
+/* Findings about copies of uninitialised memory to the host (cuda/unwritten.h). */
 #include "cuda/unwritten.h"
 
 #include "cuda/caller.h"

@@ -1,7 +1,8 @@
-/* Virtual memory: addresses that are reserved, memory without an address, and the one mapped to the other.
+/* Virtual memory management: reserved address ranges, physical memory without an address, and mappings of the
+ * latter to the former.
  *
- * A mapping can be accessed from cuMemSetAccess on: until then its addresses are reserved and no more. Parts
- * are whole units of 2 MiB, and calls name whole mappings. Memory may be mapped several times. */
+ * A mapping can be accessed after cuMemSetAccess(); before, its addresses are only reserved. Sizes are multiples of
+ * 2 MiB, and calls must name whole mappings. Memory may be mapped several times. */
 #define _GNU_SOURCE
 #include "cuda/driver.h"
 

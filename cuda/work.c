@@ -1,4 +1,4 @@
-/* Operations of streams and nodes: made, copied, done. */
+/* Creates, copies and executes operations of streams and graph nodes (cuda/work.h). */
 #include "cuda/work.h"
 
 #include "cuda/graph.h"

@@ -1,9 +1,9 @@
-/* libc's functions that read and write files and sockets, in front of libc, for --check sync.
+/* Interposes libc's functions that read and write files and sockets, for --check sync.
  *
- * A system call into a page that cuda/host_access.h protects would fail with EFAULT. These functions give the pages
- * free, call libc, and say which bytes were used. Only libcuda.so.1 has them; `heddle run --check sync` preloads it, so
- * that the program and its libraries find them first. They must do nothing else: they are in every program that loads
- * libcuda.so.1 before libc. */
+ * A system call into a page that cuda/host_access.h protects would fail with EFAULT. These functions unprotect the pages,
+ * call libc, and record which bytes were used. Only libcuda.so.1 has them; `heddle run --check sync` preloads it, so
+ * that the program and its libraries find them before libc's. They must have no other effect, because every program that
+ * loads libcuda.so.1 before libc uses them. */
 #define _GNU_SOURCE /* RTLD_NEXT and others */
 #include "cuda/host_access.h"
 

@@ -1,4 +1,4 @@
-/* What is not there yet answers that it is not supported, and is listed when the program ends. */
+/* Stubs of runtime functions that Heddle lacks: they return cudaErrorNotSupported; the end of the program lists the calls. */
 #include "cuda/runtime/runtime.h"
 
 /* Declared by nobody: their parameters are not looked at. */

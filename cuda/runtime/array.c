@@ -1,4 +1,4 @@
-/* Arrays, textures and surfaces: the driver's, described by channels. */
+/* Arrays, textures and surfaces: calls of the driver API, with channel descriptors instead of formats. */
 #include "cuda/runtime/runtime.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The device: which one, what it is, its limits. */
+/* The device: its choice, properties and limits. */
 #include "cuda/runtime/runtime.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Graphs and stream capture: the driver's, with the runtime's parameters. */
+/* Graphs and stream capture: calls of the driver API with the runtime's parameters. */
 #include "cuda/runtime/runtime.h"
 
 #include <string.h>

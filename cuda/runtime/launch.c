@@ -1,4 +1,4 @@
-/* Launches, and what is known and set of kernels. */
+/* Launches, and attributes of kernels. */
 #include "cuda/runtime/runtime.h"
 
 enum { MOST_PUSHED = 16 };

@@ -1,4 +1,4 @@
-/* Libraries, and the driver's functions by name: the driver's. */
+/* Libraries, and the driver's entry points by name: calls of the driver API. */
 #include "cuda/runtime/runtime.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Managed memory: the driver's calls, whose structures and numbers are the same. */
+/* Managed memory: calls of the driver API, which has the same structures and numbers. */
 #include "cuda/runtime/runtime.h"
 
 cudaError_t cudaMallocManaged(void **out, size_t size, unsigned flags)

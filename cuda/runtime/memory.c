@@ -1,4 +1,4 @@
-/* Memory and variables: allocation, copies, fills, what a pointer is. */
+/* Memory and variables: allocation, copies, fills, attributes of pointers. */
 #include "cuda/runtime/runtime.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* What the runtimes of CUDA 11 and 12 have and that of 13 has not, or has with other parameters. */
+/* Functions of the runtimes of CUDA 11 and 12 that CUDA 13 lacks, or has with other parameters. */
 #include "cuda/runtime/runtime.h"
 
 #if CUDART_VERSION < 13000

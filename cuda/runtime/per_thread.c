@@ -1,5 +1,5 @@
-/* What programs call that are compiled with -default-stream per-thread: the stream that they leave out is their thread's
- * own. Of functions for which that makes no difference there are only names (per_thread.ld). */
+/* Functions for programs compiled with -default-stream per-thread: the NULL stream is the default stream of the calling
+ * thread. Functions without a difference are aliases (per_thread.ld). */
 #include "cuda/runtime/runtime.h"
 
 #define OWN(stream) ((stream) ? (stream) : CU_STREAM_PER_THREAD)

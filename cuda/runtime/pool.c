@@ -1,4 +1,4 @@
-/* Memory pools: the driver's, whose structures and numbers are the same. */
+/* Memory pools: calls of the driver API, which has the same structures and numbers. */
 #include "cuda/runtime/runtime.h"
 
 /* Nothing is NULL, and that is no error. */

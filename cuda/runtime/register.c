@@ -1,5 +1,5 @@
-/* What nvcc's host code registers before main: fat binaries, and by addresses of the host kernels and variables in
- * them. A fat binary is loaded when the first of these is used. */
+/* Registration by nvcc's host code before main(): fat binaries, and the host addresses of their kernels and variables. A
+ * fat binary is loaded at the first use of one of these. */
 #define _GNU_SOURCE
 #include "cuda/runtime/runtime.h"
 

@@ -1,7 +1,8 @@
-/* cuda/runtime/runtime.h: what the files of the runtime API share.
+/* cuda/runtime/runtime.h: functions that the files of the runtime API share.
  *
- * libcudart.so.13 is a program on the driver API (libcuda.so.1), which holds all state but what is here: what the
- * host's code has registered, each thread's last error, and its launch configurations. Every function is
+ * libcudart.so.13 uses the driver API (libcuda.so.1), which has all state except this: the fat binaries, kernels and
+ * variables that the host's code has registered, and for each thread the last error and the launch configurations. Most
+ * functions are
  *
  *     RUNTIME_CALL(cuSomething(...));      // runtime_begin(), the call of the driver, runtime_done()
  *
@@ -17,52 +18,52 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* CUDA_SUCCESS, or why nothing can be done. */
+/* Makes the primary context current. Returns CUDA_SUCCESS, or the error that the call must return. */
 CUresult runtime_begin(void);
-/* The primary context is the thread's from now on, whichever was. */
+/* Makes the primary context current in this thread, even if another context is current. */
 CUresult runtime_use_primary(void);
-/* The error becomes the thread's last one, unless there is none. */
+/* Stores an error as the thread's last one (CUDA_SUCCESS: stores nothing), and returns it. */
 cudaError_t runtime_done(unsigned result);
 
-/* Of cuda/driver.h, whose other functions are not to be seen here. */
+/* Declared in cuda/driver.h, which files of the runtime do not include. */
 void heddle_call_failed(unsigned result, const char *name);
 CUresult heddle_absent(const char *name);
 
-/* A call whose work is one of the driver's, given what it is given. */
+/* The body of a runtime function that makes one call of the driver API. */
 #define RUNTIME_CALL(call)                                                                         \
     do {                                                                                           \
         const CUresult begun = runtime_begin();                                                    \
         return runtime_done(begun != CUDA_SUCCESS ? begun : (call));                               \
     } while (0)
 
-/* What a host function or a cudaKernel_t stands for: its module is loaded when it is first asked for. */
+/* The kernel of a host function or a cudaKernel_t. Loads its module at the first use. */
 unsigned runtime_function(const void *host, CUfunction *out);
-/* Likewise of a variable; any of the places may be NULL. */
+/* The same for a variable; `address` and `size` may be NULL. */
 unsigned runtime_variable(const void *host, CUdeviceptr *address, size_t *size);
-struct runtime_reference { /* to a texture or a surface: a variable of a module */
+struct runtime_reference { /* a texture or surface reference: a variable of a module */
     CUmodule module;
     const char *name;
-    bool as_float; /* what is an integer in memory is read as a float */
+    bool as_float; /* texture reads convert integers to floats */
 };
 unsigned runtime_reference(const void *host, struct runtime_reference *out);
-/* The device was reset: modules are gone. */
+/* To be called after a reset of the device, which unloads all modules. */
 void runtime_forget_modules(void);
 
-/* The host's function that stands for a kernel; the kernel itself where there is none. */
+/* The host function of a kernel; the kernel itself if it has none. */
 const void *runtime_host_of(CUfunction function);
-/* Where in a variable a copy of so many bytes begins. */
+/* The address at `offset` in a variable, for a copy of `size` bytes. */
 unsigned runtime_part_of(const void *symbol, size_t size, size_t offset, void **part);
-/* A copy as the driver has it, and back. */
+/* Convert a copy to the driver's structure, and back. */
 unsigned runtime_copy(const struct cudaMemcpy3DParms *p, CUDA_MEMCPY3D *out);
 unsigned runtime_copy_back(const CUDA_MEMCPY3D *c, struct cudaMemcpy3DParms *out);
 
-/* The driver's format of 1, 2 or 4 channels of one width; false: there is none. */
+/* The driver's format and number of channels (1, 2 or 4, of one width); false: there is none. */
 bool runtime_channels(const struct cudaChannelFormatDesc *d, CUarray_format *format,
                       unsigned *count);
-/* Bytes of one channel. */
+/* Size of one channel in bytes. */
 size_t runtime_texel(CUarray_format format);
 
-/* Where the call that gave `r` left an address. */
+/* Converts the address that a call with result `r` has set to a pointer in *out. Returns r. */
 static inline unsigned runtime_give(CUresult r, const CUdeviceptr *address, void **out)
 {
     if (r == CUDA_SUCCESS) memcpy(out, address, sizeof *out);

@@ -1,4 +1,4 @@
-/* Streams and events: the driver's. */
+/* Streams and events: calls of the driver API. */
 #include "cuda/runtime/runtime.h"
 
 #include <stdlib.h>

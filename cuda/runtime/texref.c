@@ -1,4 +1,5 @@
-/* Texture and surface references of CUDA 11: the driver's, set as the host's variables say when memory is bound. */
+/* Texture and surface references of CUDA 11: calls of the driver API. The attributes are those that the host's variables have
+ * when memory is bound. */
 #include "cuda/runtime/runtime.h"
 
 #if CUDART_VERSION < 13000
