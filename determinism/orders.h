@@ -30,10 +30,11 @@ struct order_option { /* of an order */
 };
 extern const char *const order_off_on[]; /* the words of a switch: "off", "on" */
 
-enum order_promise { /* what it guarantees a program for every seed */
-                     ORDER_NO_PROMISE,
-                     ORDER_WEAK, /* weak determinism: the same bits if it is free of races and strongly atomic */
-                     ORDER_STRONG, /* strong determinism: the same bits */
+/* what it guarantees a program for every seed */
+enum order_promise {
+    ORDER_NO_PROMISE,
+    ORDER_WEAK,   /* weak determinism: the same bits if it is free of races and strongly atomic */
+    ORDER_STRONG, /* strong determinism: the same bits */
 };
 
 struct order_kind {

@@ -8,18 +8,19 @@
 
 #include "determinism/orders.h"
 
-enum verdict {                 /* the first that holds */
-               VERDICT_FAILED, /* a run ended with an error */
-               VERDICT_BROKEN_PROMISE, /* an order gave several results that promises one: a bug of Heddle */
-               VERDICT_RACY,
-               VERDICT_VARIES, /* native runs differ: the program itself is not deterministic */
-               VERDICT_NONDETERMINISTIC,
-               VERDICT_SOME, /* one result under each order that promises one, not under all */
-               VERDICT_DETERMINISTIC,
-               VERDICT_UNKNOWN, /* nothing was run */
-               /* It reads memory that nothing wrote, or misuses synchronisation: in place of those behind VERDICT_RACY. Only
-                * `heddle check` gives it; heddle.h does not have it. */
-               VERDICT_UNDEFINED,
+/* the first that holds */
+enum verdict {
+    VERDICT_FAILED,         /* a run ended with an error */
+    VERDICT_BROKEN_PROMISE, /* an order gave several results that promises one: a bug of Heddle */
+    VERDICT_RACY,
+    VERDICT_VARIES, /* native runs differ: the program itself is not deterministic */
+    VERDICT_NONDETERMINISTIC,
+    VERDICT_SOME, /* one result under each order that promises one, not under all */
+    VERDICT_DETERMINISTIC,
+    VERDICT_UNKNOWN, /* nothing was run */
+    /* It reads memory that nothing wrote, or misuses synchronisation: in place of those behind VERDICT_RACY. Only
+     * `heddle check` gives it; heddle.h does not have it. */
+    VERDICT_UNDEFINED,
 };
 
 struct verdict_order {

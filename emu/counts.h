@@ -4,10 +4,9 @@
  *     c->phases[0].total.access[EMU_GLOBAL][EMU_LOADS].sectors
  *     emu_counts_visit(&c->phases[0].total, print_one, file);     // by name: "memory.global.load.sectors"
  *
- * There are counters for each phase of a launch (native order: one), for each SM, and for each
- * instruction. They are the same for any number of host threads, any instruction set of the host
- * and any compiler. counts.def defines every counter; docs/counts.md lists them for users.
- * emu/measure/ counts, the model reads. */
+ * There are counters for each phase of a launch (native order: one), for each SM, and for each instruction. Their
+ * values do not depend on the number of host threads, the host's instruction set or the compiler. counts.def defines
+ * every counter; docs/counts.md lists them for users. emu/measure/ writes the counters, model/ reads them. */
 #ifndef HEDDLE_EMU_COUNTS_H
 #define HEDDLE_EMU_COUNTS_H
 
@@ -48,27 +47,29 @@ struct emu_events {
 
 struct emu_phase {
     const char *name; /* the name of the order, or of its phase */
-    uint64_t times;   /* phases of that name */
+    uint64_t times;   /* number of phases with that name */
     struct emu_events total;
     struct emu_events *sm; /* by SM */
 };
 
-struct emu_instruction {           /* a PTX instruction of the kernel or of what it calls */
+/* a PTX instruction of the kernel or of a function that it calls */
+struct emu_instruction {
     const char *function, *module; /* module: the name of the PTX text */
     const char *file;              /* of the source, from .loc; NULL: unknown */
     uint32_t line, source_line;    /* of the PTX; of the source, 0: unknown */
-    /* ptx/accuracy.h: the kind; of what is not exact its name ("ex2.approx.f32", "%clock") and what is left open. */
+    /* Kind of accuracy (ptx/accuracy.h). Instructions that are not exact have a name in `inexact` ("ex2.approx.f32",
+     * "%clock"), and in `left_open` the freedom that the ISA leaves. */
     uint8_t accuracy;
-    uint8_t influence; /* of what is not exact: what its results may decide (enum ptx_influence) */
-    const char *inexact, *left_open; /* NULL: it is exact */
-    uint64_t warp, thread;           /* times it was issued; lanes that executed it */
-    uint64_t off;                    /* lanes that its guard predicate disabled */
-    uint64_t divergent;              /* of a branch: times that lanes of a warp diverged */
+    uint8_t influence;               /* not exact: enum ptx_influence of its results */
+    const char *inexact, *left_open; /* NULL: the instruction is exact */
+    uint64_t warp, thread;           /* issues (warp instructions); lanes that executed it */
+    uint64_t off;                    /* lanes that the guard predicate disabled */
+    uint64_t divergent;              /* branch: issues at which lanes of the warp diverged */
     uint64_t accesses, bytes,
         sectors;               /* global memory: warp accesses; bytes requested; sectors touched */
     uint64_t shared, passes;   /* shared memory: warp accesses; passes over the banks */
-    uint64_t collisions;       /* of an atomic: lanes whose address an earlier lane has */
-    struct cache_events cache; /* dram_writes: not by instruction */
+    uint64_t collisions;       /* atomic: lanes whose address an earlier lane has */
+    struct cache_events cache; /* dram_writes is not counted by instruction */
 };
 
 struct emu_number { /* of an order */
@@ -76,21 +77,25 @@ struct emu_number { /* of an order */
     uint64_t value;
 };
 
-/* How a kernel launched the grid. Grids of one launch by the host have numbers in the order in which they began, 0 is the
- * host's. */
+/* How a kernel launched a child grid. The grids of one launch by the host are numbered in the order in which they
+ * began; number 0 is the grid that the host launched. */
 struct emu_nesting {
-    uint32_t number, parent; /* of the host's grid: 0, 0 */
-    uint32_t cta;            /* of the parent's, that launched it */
-    uint64_t at;             /* warp instructions that the launching warp had executed */
-    uint64_t stream;         /* it runs behind what this CTA has put into the same one before it */
-    bool is_free;            /* fire and forget: behind nothing */
-    bool is_tail;            /* behind its parent, and all else that this has launched */
-    bool in_order; /* streams wait for events: behind what the parent has launched before it */
-    uint32_t wait; /* emu_counts.waits of the parent: its place plus one; 0: none is for it */
+    uint32_t number, parent; /* 0 and 0 for the grid that the host launched */
+    uint32_t cta;            /* CTA of the parent that launched this grid */
+    uint64_t at;             /* warp instructions that the launching warp had executed before */
+    /* The grid runs after earlier grids that this CTA launched into the same stream. */
+    uint64_t stream;
+    bool is_free; /* fire-and-forget stream: the grid waits for no other grid */
+    /* tail-launch stream: the grid runs after its parent and the parent's other child grids */
+    bool is_tail;
+    /* Streams wait for events: the grid runs after all grids that the parent launched earlier. */
+    bool in_order;
+    /* 1 + index in the parent's emu_counts.waits of the wait for this grid; 0: no CTA waited for it */
+    uint32_t wait;
 };
-struct emu_grid_wait { /* a CTA has waited for grids that it had launched */
+struct emu_grid_wait { /* a CTA waited for its child grids */
     uint32_t cta;
-    uint64_t at; /* as of emu_nesting */
+    uint64_t at; /* as in struct emu_nesting */
 };
 
 struct emu_counts {
@@ -99,39 +104,40 @@ struct emu_counts {
     const struct emu_gpu *gpu;
     uint32_t sms;
     struct emu_occupancy occupancy;
-    uint64_t ctas,
-        waves;         /* rounds of full occupancy that the CTAs need, rounded up; 0: no CTA fits */
-    bool caches;       /* config.caches was on */
-    const char *order; /* "native" */
+    /* waves: rounds of full occupancy that the CTAs need, rounded up; 0: no CTA fits on an SM */
+    uint64_t ctas, waves;
+    bool caches;           /* config.caches was on */
+    const char *order;     /* "native" */
     const char *execution; /* emu_execution_name: "native", "ordered" */
     size_t number_count;
-    const struct emu_number *numbers; /* counted by the order itself: "gpudet.quanta" */
+    const struct emu_number *numbers; /* counters of the order itself: "gpudet.quanta" */
     size_t option_count;
     const struct emu_number *options; /* of the order: "quantum" */
     size_t phase_count;
     const struct emu_phase *phases;
     size_t instruction_count;
     const struct emu_instruction *instructions; /* in the order of the PTX, function by function */
-    /* How often the emulator found a group in a loop that waits for others. What waits in another way is not found. */
+    /* How often the emulator found a group of warps in a loop that waits for other warps. Warps that wait in another
+     * way are not found. */
     uint64_t busy_waits;
     const struct emu_trace *trace; /* NULL: config.trace was off, or there was an observer */
     struct emu_nesting nesting;
     size_t wait_count;
-    const struct emu_grid_wait *waits; /* of each CTA in the order of its program */
-    const struct emu_counts
-        *next; /* of the next grid that the kernel launched, in the order of execution */
+    const struct emu_grid_wait *waits; /* those of one CTA are in program order */
+    /* Counts of the next child grid, in the order of execution. NULL: the last one. */
+    const struct emu_counts *next;
 };
 
-/* Each number of `e` in a fixed order with its name, as "memory.global.load.sectors". */
+/* Calls `visit` for each counter of `e` in a fixed order, with its name, as "memory.global.load.sectors". */
 void emu_counts_visit(const struct emu_events *e, bool caches,
                       void (*visit)(void *self, const char *name, uint64_t value), void *self);
 
 struct buf;
-/* Appends the counts of one launch as a JSON object, the schema of docs/counts.md: numbers that are
- * 0 are left out. `indent`: blanks before its lines. */
+/* Appends the counts of one launch as a JSON object with the schema of docs/counts.md; counters that are 0 are left
+ * out. `indent`: number of blanks before each line. */
 void emu_counts_json(struct buf *out, const struct emu_counts *c, int indent);
 
-/* A document of the launches of a run, as docs/counts.md says:
+/* Writes a JSON document of the launches of a run (docs/counts.md):
  *     struct emu_counts_writer w;
  *     emu_counts_begin(&w, file);
  *     emu_counts_add(&w, report->counts);              // after each launch; NULL adds nothing

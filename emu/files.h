@@ -40,14 +40,15 @@ uint64_t guest_files_digest(struct guest_files *f);
 
 /* ---- the guest's calls. Results below 0 are errors: -ENOENT, with the numbers of errno(3) on x86-64 ------------------- */
 
-enum guest_file_flag { /* as in device_io.h */
-                       GUEST_FILE_READ = 0,
-                       GUEST_FILE_WRITE = 1,
-                       GUEST_FILE_READ_WRITE = 2,
-                       GUEST_FILE_CREATE = 4,
-                       GUEST_FILE_TRUNCATE = 8,
-                       GUEST_FILE_APPEND = 16,
-                       GUEST_FILE_EXCLUSIVE = 32,
+/* as in device_io.h */
+enum guest_file_flag {
+    GUEST_FILE_READ = 0,
+    GUEST_FILE_WRITE = 1,
+    GUEST_FILE_READ_WRITE = 2,
+    GUEST_FILE_CREATE = 4,
+    GUEST_FILE_TRUNCATE = 8,
+    GUEST_FILE_APPEND = 16,
+    GUEST_FILE_EXCLUSIVE = 32,
 };
 enum { GUEST_FILE_MOST_BYTES = 64 << 20 }; /* of one call */
 enum guest_file_whence { GUEST_FILE_SET, GUEST_FILE_CURRENT, GUEST_FILE_END };

@@ -1,10 +1,10 @@
 /* emu/gpu.h: the configuration of a GPU: limits of its SMs, caches, units, latencies, clocks and
  * bandwidths.
  *
- * It does not change what a kernel computes. It decides the most shared memory of a CTA, how many
- * CTAs an SM holds (occupancy, waves), the geometry of the caches (emu/measure/cache.h), and the
- * input of cycle estimates. emu/gpu.def defines each number. The known GPUs are the files
- * model/gpus/NAME.yaml, with a source for every value; the build compiles them into a table. */
+ * The configuration does not change the results of a kernel. It determines the most shared memory of a CTA, how many
+ * CTAs an SM holds (occupancy, waves), the geometry of the caches (emu/measure/cache.h), and the input of cycle
+ * estimates. emu/gpu.def defines each number. The known GPUs are the files model/gpus/NAME.yaml, with a source for
+ * every value; the build compiles them into a table. */
 #ifndef HEDDLE_EMU_GPU_H
 #define HEDDLE_EMU_GPU_H
 
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What caches and DRAM move is counted in sectors of lines, as NVIDIA's profilers count it (Nsight
- * Compute, Kernel Profiling Guide, "Memory Chart"). */
+/* Transfers of caches and DRAM are counted in sectors of lines, as NVIDIA's profilers count them (Nsight Compute,
+ * Kernel Profiling Guide, "Memory Chart"). */
 enum { EMU_SECTOR_BYTES = 32, EMU_LINE_BYTES = 128 };
 
 struct emu_gpu {
@@ -24,8 +24,8 @@ struct emu_gpu {
 #include "emu/gpu.def"
 };
 
-/* Whether a hash of the address chooses the DRAM channel; else channels take lines in turn. Assumed of compute capability
- * 3.0 and later. */
+/* Whether a hash of the address chooses the DRAM channel. false: consecutive lines are in consecutive channels. A hash
+ * is assumed from compute capability 3.0 on. */
 static inline bool emu_gpu_hashes_channels(const struct emu_gpu *g)
 {
     return g->capability >= 30;
@@ -35,7 +35,7 @@ static inline bool emu_gpu_hashes_channels(const struct emu_gpu *g)
 const struct emu_gpu *emu_gpu_find(const char *name);
 size_t emu_gpu_count(void);
 const struct emu_gpu *emu_gpu_at(size_t i);
-const char *emu_gpu_text(size_t i); /* its file, YAML with the source of each value */
+const char *emu_gpu_text(size_t i); /* the text of its file: YAML with the source of each value */
 
 /* Made by tools/compile_gpus.c from the files in model/. */
 extern const struct emu_gpu emu_gpus[];
@@ -43,12 +43,12 @@ extern const size_t emu_gpu_total;
 extern const char *const emu_gpu_texts[];
 
 struct emu_register_file {
-    uint32_t capability; /* as emu_gpu's */
+    uint32_t capability; /* as emu_gpu.capability */
     uint32_t registers, parts, unit;
 };
-/* How many CTAs of `warps` warps fit into the register file. It is divided into parts, one for each
- * scheduler; a warp has its registers in one part, allocated in units. On compute capability 1.x
- * registers are allocated to CTAs, with an even number of warps. (CUDA Occupancy Calculator;
+/* How many CTAs of `warps` warps with `registers` registers for each thread fit into the register file. The file is
+ * divided into parts, one for each scheduler; the registers of a warp are in one part, allocated in units. On compute
+ * capability 1.x registers are allocated to CTAs, with an even number of warps. (CUDA Occupancy Calculator;
  * tests/programs/occupancy.cu compares with cuda_occupancy.h.) */
 uint32_t emu_register_ctas(const struct emu_register_file *f, uint32_t warps, uint32_t registers);
 
@@ -57,15 +57,16 @@ const char *emu_limit_name(enum emu_limit limit); /* "registers" */
 
 struct emu_occupancy {
     uint32_t ctas, warps; /* resident on one SM; 0: not even one CTA fits */
-    uint32_t registers;   /* of a thread */
-    enum emu_limit limit; /* the resource that limits it */
+    uint32_t registers;   /* registers of a thread */
+    enum emu_limit limit; /* the resource that limits the number of CTAs */
 };
 /* The most shared memory of a CTA in bytes, static and dynamic together. Launches, the layout of
  * shared variables and the CUDA attributes take the limit from here. At most MEM_MAX_SHARED, which
  * no known GPU exceeds. */
 uint32_t emu_gpu_shared_limit(const struct emu_gpu *g);
 
-/* CTAs of `threads` threads with `registers` registers each and `shared` bytes together. */
+/* The occupancy for CTAs of `threads` threads with `registers` registers for each thread and `shared` bytes of shared
+ * memory for each CTA. */
 struct emu_occupancy emu_occupancy(const struct emu_gpu *g, uint32_t threads, uint32_t registers,
                                    uint32_t shared);
 

@@ -34,11 +34,12 @@
 struct emu_gpu;
 struct ptx_op;
 
-enum trace_tag {              /* of a word, its low bits */
-                 TRACE_BLOCK, /* TRACE_BLOCK_WORD */
-                 TRACE_GLOBAL, /* site << 2; two more words: the first line's index; lines, lanes, rounds */
-                 TRACE_SHARED, /* site << 2; one more word: passes, lanes, rounds */
-                 TRACE_LOCAL,  /* site << 2; two more words as of TRACE_GLOBAL */
+/* of a word, its low bits */
+enum trace_tag {
+    TRACE_BLOCK,  /* TRACE_BLOCK_WORD */
+    TRACE_GLOBAL, /* site << 2; two more words: the first line's index; lines, lanes, rounds */
+    TRACE_SHARED, /* site << 2; one more word: passes, lanes, rounds */
+    TRACE_LOCAL,  /* site << 2; two more words as of TRACE_GLOBAL */
 };
 /* The last word of an access. `rounds`: of an atomic, the most lanes that name one element, else 1;
  * with TRACE_ELEMENTS, as many words follow as there are lanes: which element of 4 bytes each of
@@ -126,12 +127,13 @@ static inline double trace_warp_rest(const struct trace_warp *w)
     return w->folded ? (double)(w->instructions - w->plain) / (double)w->folded : 1;
 }
 
-enum count_how {                /* how an access goes through the caches */
-                 COUNT_LOAD,    /* L1, then L2 */
-                 COUNT_LOAD_L2, /* L2 alone: .cg, .cv, volatile, strong loads */
-                 COUNT_STORE,
-                 COUNT_ATOMIC,
-                 COUNT_CONSTANT, /* through neither */
+/* how an access goes through the caches */
+enum count_how {
+    COUNT_LOAD,    /* L1, then L2 */
+    COUNT_LOAD_L2, /* L2 alone: .cg, .cv, volatile, strong loads */
+    COUNT_STORE,
+    COUNT_ATOMIC,
+    COUNT_CONSTANT, /* through neither */
 };
 
 #define TRACE_LOCAL_LINES 0x80000000u

@@ -191,20 +191,21 @@ struct dab_sched {
     bool issued;    /* SRR: `turn` has been picked */
     uint32_t skips; /* SRR: how often the turn was passed on in vain since */
 };
-enum dab_allocation { /* memory that is kept from launch to launch */
-                      DAB_DEAL,
-                      DAB_DEALT,
-                      DAB_DUE,
-                      DAB_FIRST,
-                      DAB_WARPS,
-                      DAB_SLEEPING,
-                      DAB_CHAIN,
-                      DAB_SCHEDS,
-                      DAB_TOUCHED,
-                      DAB_STUCK,
-                      DAB_HOLDING,
-                      DAB_SMEM_TURN,
-                      DAB_ALLOCATIONS
+/* memory that is kept from launch to launch */
+enum dab_allocation {
+    DAB_DEAL,
+    DAB_DEALT,
+    DAB_DUE,
+    DAB_FIRST,
+    DAB_WARPS,
+    DAB_SLEEPING,
+    DAB_CHAIN,
+    DAB_SCHEDS,
+    DAB_TOUCHED,
+    DAB_STUCK,
+    DAB_HOLDING,
+    DAB_SMEM_TURN,
+    DAB_ALLOCATIONS
 };
 struct dab_memory {
     void *at;

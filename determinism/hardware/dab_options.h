@@ -9,13 +9,14 @@
 #include <stdint.h>
 
 enum dab_level { DAB_SCHEDULER, DAB_WARP };
-enum dab_rule { /* determinism-aware scheduling (IV-C): which warp of a scheduler reduces next */
-                DAB_GWAT, /* greedy with atomic token (IV-C4) */
-                DAB_GTAR, /* greedy then atomic round robin (IV-C3) */
-                DAB_GTRR, /* greedy then round robin (IV-C2) */
-                DAB_SRR,  /* strict round robin (IV-C1) */
-                DAB_ANY,  /* no rule: breaks the guarantee */
-                DAB_RULES
+/* determinism-aware scheduling (IV-C): which warp of a scheduler reduces next */
+enum dab_rule {
+    DAB_GWAT, /* greedy with atomic token (IV-C4) */
+    DAB_GTAR, /* greedy then atomic round robin (IV-C3) */
+    DAB_GTRR, /* greedy then round robin (IV-C2) */
+    DAB_SRR,  /* strict round robin (IV-C1) */
+    DAB_ANY,  /* no rule: breaks the guarantee */
+    DAB_RULES
 };
 enum dab_queue { DAB_OWN_QUEUE, DAB_L2_QUEUE };
 

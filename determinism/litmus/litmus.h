@@ -78,20 +78,21 @@ struct litmus {
 const char *litmus_parse(struct litmus *t, const char *text);
 void litmus_place(struct litmus *t, enum litmus_placement where);
 
-enum litmus_variant { /* how the weak accesses of a shape are made stronger */
-                      LITMUS_AS_IS,
-                      LITMUS_ALL_RELAXED,
-                      LITMUS_RELAXED_CTA,
-                      LITMUS_FENCED_CTA, /* relaxed.gpu with fence.acq_rel between each two */
-                      LITMUS_FENCED,
-                      LITMUS_FENCED_SYS,
-                      LITMUS_FENCED_SC_CTA,
-                      LITMUS_FENCED_SC,
-                      LITMUS_REL_ACQ_CTA, /* st.release and ld.acquire */
-                      LITMUS_REL_ACQ,
-                      LITMUS_ATOMIC_CTA, /* atom.relaxed: exchanges, and additions of 0 */
-                      LITMUS_ATOMIC,
-                      LITMUS_VARIANTS
+/* how the weak accesses of a shape are made stronger */
+enum litmus_variant {
+    LITMUS_AS_IS,
+    LITMUS_ALL_RELAXED,
+    LITMUS_RELAXED_CTA,
+    LITMUS_FENCED_CTA, /* relaxed.gpu with fence.acq_rel between each two */
+    LITMUS_FENCED,
+    LITMUS_FENCED_SYS,
+    LITMUS_FENCED_SC_CTA,
+    LITMUS_FENCED_SC,
+    LITMUS_REL_ACQ_CTA, /* st.release and ld.acquire */
+    LITMUS_REL_ACQ,
+    LITMUS_ATOMIC_CTA, /* atom.relaxed: exchanges, and additions of 0 */
+    LITMUS_ATOMIC,
+    LITMUS_VARIANTS
 };
 extern const char *const litmus_variants[]; /* their names: "weak", "rlx", ... */
 void litmus_strengthen(struct litmus *t, enum litmus_variant how);

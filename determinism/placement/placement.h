@@ -17,19 +17,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum placement_map {                       /* which partition holds an address */
-                     PLACEMENT_INTERLEAVE, /* address / grain, modulo the partitions */
-                     PLACEMENT_BLOCK, /* each allocation in as many equal parts as there are partitions */
-                     PLACEMENT_BLOCK_CYCLIC, /* each allocation in grains, dealt in turn */
-                     PLACEMENT_FIXED,        /* of a rule: one partition */
+/* which partition holds an address */
+enum placement_map {
+    PLACEMENT_INTERLEAVE,   /* address / grain, modulo the partitions */
+    PLACEMENT_BLOCK,        /* each allocation in as many equal parts as there are partitions */
+    PLACEMENT_BLOCK_CYCLIC, /* each allocation in grains, dealt in turn */
+    PLACEMENT_FIXED,        /* of a rule: one partition */
 };
 
-enum placement_topology {                     /* of the network between partitions */
-                          PLACEMENT_CROSSBAR, /* one hop from each to each */
-                          /* Rows of ceil(sqrt(partitions)) partitions, one after the other: hops are steps to a neighbour. */
-                          PLACEMENT_MESH,
-                          /* A tree with four branches at each node, partitions at its leaves: one hop for each edge. */
-                          PLACEMENT_HTREE,
+/* of the network between partitions */
+enum placement_topology {
+    PLACEMENT_CROSSBAR, /* one hop from each to each */
+    /* Rows of ceil(sqrt(partitions)) partitions, one after the other: hops are steps to a neighbour. */
+    PLACEMENT_MESH,
+    /* A tree with four branches at each node, partitions at its leaves: one hop for each edge. */
+    PLACEMENT_HTREE,
 };
 
 /* Where bytes of an allocation are, in place of where placement_options.map puts them. Rules of one allocation do not overlap

@@ -112,17 +112,18 @@ struct ptx_reach;
 /* A kernel's parameters: those of its head, and those that its body declares (PTX before 1.4). */
 struct ptx_var **lower_kernel_params(struct arena *a, const struct ptx_func *f, size_t *count);
 
-enum lower_watch { /* what orders and observers are notified of; 0: there are none */
-                   LOWER_WATCHED = 1, /* atomics, strong and asynchronous accesses, syncs, */
-                   LOWER_LOADS = 2,   /* also plain loads and stores of global memory, */
-                   LOWER_STORES = 4,
-                   LOWER_NEAR = 8,    /* and of all other spaces, */
-                   LOWER_ISSUES = 16, /* and of each instruction */
-                   LOWER_SHARED = 32, /* also plain loads and stores of shared memory */
-                   LOWER_LATE = 64,   /* with LOADS and STORES: loads may be carried out late */
-                   /* or of nothing: but what is loaded and stored has tags (emu/speculate/conflict_free.h) */
-                   LOWER_TAGGED = 128,
-                   LOWER_WAYS = 129
+/* what orders and observers are notified of; 0: there are none */
+enum lower_watch {
+    LOWER_WATCHED = 1, /* atomics, strong and asynchronous accesses, syncs, */
+    LOWER_LOADS = 2,   /* also plain loads and stores of global memory, */
+    LOWER_STORES = 4,
+    LOWER_NEAR = 8,    /* and of all other spaces, */
+    LOWER_ISSUES = 16, /* and of each instruction */
+    LOWER_SHARED = 32, /* also plain loads and stores of shared memory */
+    LOWER_LATE = 64,   /* with LOADS and STORES: loads may be carried out late */
+    /* or of nothing: but what is loaded and stored has tags (emu/speculate/conflict_free.h) */
+    LOWER_TAGGED = 128,
+    LOWER_WAYS = 129
 };
 
 struct emu_program *lower_program(struct arena *a, struct image *im, struct ptx_reach *reach,

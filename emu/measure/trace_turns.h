@@ -11,11 +11,8 @@
 #include "emu/ops/exec.h"
 #include "emu/trace.h"
 
-enum trace_turn { /* how a piece ends */
-                  TURN_OVER,
-                  TURN_BARRIER,
-                  TURN_EXIT
-};
+/* how a piece ends */
+enum trace_turn { TURN_OVER, TURN_BARRIER, TURN_EXIT };
 enum { TURN_LENGTH = 1 << 16 }; /* warp instructions of a group before the next one */
 
 struct trace_piece {

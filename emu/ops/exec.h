@@ -94,10 +94,11 @@ extern emu_op *const emu_ops_portable[UOP_COUNT], *const emu_ops_avx2[UOP_COUNT]
 
 /* ---- code --------------------------------------------------------------------------------------- */
 
-enum emu_fill_kind {               /* what a row holds that is filled before a CTA starts */
-                     FILL_BITS,    /* `bits` in every lane */
-                     FILL_PARAM,   /* the kernel parameter's bytes at offset `bits` */
-                     FILL_SPECIAL, /* a special register: enum emu_special in `bits` */
+/* what a row holds that is filled before a CTA starts */
+enum emu_fill_kind {
+    FILL_BITS,    /* `bits` in every lane */
+    FILL_PARAM,   /* the kernel parameter's bytes at offset `bits` */
+    FILL_SPECIAL, /* a special register: enum emu_special in `bits` */
 };
 enum emu_special {
     SPECIAL_TID_X,

@@ -31,10 +31,11 @@ struct host_worker;
 struct launch_counts;
 struct mem_block;
 
-enum elided { /* what became of a warp that speculation->elide was asked about */
-              ELIDED_NOT,
-              ELIDED_READY,  /* its burst is spent; it stays ready */
-              ELIDED_ASLEEP, /* the order put it to sleep at its access */
+/* what became of a warp that speculation->elide was asked about */
+enum elided {
+    ELIDED_NOT,
+    ELIDED_READY,  /* its burst is spent; it stays ready */
+    ELIDED_ASLEEP, /* the order put it to sleep at its access */
 };
 
 /* A hook that is NULL is not called. */
