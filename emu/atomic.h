@@ -1,9 +1,9 @@
-/* emu/atomic.h: what atomics do to memory, and how an instruction says it.
+/* emu/atomic.h: the operations of atomics and reductions, and their descriptions in micro-operations.
  *
  *     u32 one = 1, old;
  *     atomic_apply(ATOMIC_ADD, PTX_u32, host, &one, NULL, &old);      // atom.add.u32 old, [host], 1;
  *
- * Lanes of a warp act one after the other, the lowest first. */
+ * The lanes of a warp execute one after another, the lowest lane first. */
 #ifndef HEDDLE_EMU_ATOMIC_H
 #define HEDDLE_EMU_ATOMIC_H
 
@@ -26,52 +26,56 @@ enum emu_atomic {
     ATOMIC_COUNT
 };
 
-/* memory = op(memory, operand), and *old what it was; `comparand` is for ATOMIC_CAS alone, `old` may be
- * NULL. Plain accesses of the element that `type` (enum ptx_type) says; nothing needs to be aligned.
+/* memory = op(memory, operand); *old is the previous value. `comparand` is only used by ATOMIC_CAS, `old` may be NULL.
+ * The function makes plain host accesses to one element of `type` (enum ptx_type); no pointer needs to be aligned.
  * f16x2 and bf16x2 are one element of two halves. */
 typedef void atomic_fn(void *memory, const void *operand, const void *comparand, void *old);
 void atomic_apply(unsigned op, unsigned type, void *memory, const void *operand,
                   const void *comparand, void *old);
 atomic_fn *atomic_function(unsigned op, unsigned type); /* NULL: there is no such operation */
-/* The same of `count` elements one after the other, which may be the same; not for ATOMIC_CAS. */
+/* Applies the operation to `count` elements in sequence; several may be the same element. Not for ATOMIC_CAS. */
 typedef void atomic_each_fn(void *const *memory, const void *const *operand, u32 count);
 atomic_each_fn *atomic_function_each(unsigned op, unsigned type);
 
-/* What emu_defer_red (emu/sched/launch.c) keeps until it is the CTA's turn: the operand; of ATOMIC_CAS the comparand and, behind it, the new value. */
+/* Packed operands, as emu_defer_red (emu/sched/launch.c) stores them until the CTA's turn: the operand; for ATOMIC_CAS
+ * the comparand followed by the new value. */
 u32 atomic_packed_bytes(unsigned op, unsigned type); /* at most 32 */
 void atomic_apply_packed(unsigned op, unsigned type, void *memory, const void *packed);
 
-/* Whether the order of such operations on one element does not matter for what is there in the end. */
+/* Whether the final value of an element does not depend on the order of such operations. */
 bool atomic_commutes(unsigned op, unsigned type);
 
-/* One that commutes, of 4 or 8 bytes, by the host's atomics. */
+/* Executes a commutative reduction of 4 or 8 bytes by an atomic operation of the host. */
 void atomic_reduce_now(u8 *host, unsigned op, unsigned type, const void *operand);
 
-/* Carries out a reduction of one element at `host`, which is what lies at `address` in global memory
- * (global: CTAs on other host threads may be at it, or it waits until it is the CTA's turn) or elsewhere. */
+/* Executes a reduction of one element at `host`, the host address of `address`. global: the element is in global
+ * memory, so CTAs on other host threads may access it, or the reduction is deferred until the CTA's turn. */
 void atomic_reduce(struct emu_group *g, const struct emu_uop *in, bool global, u64 address,
                    u8 *host, unsigned op, unsigned type, const void *operand,
                    const void *comparand);
 
-/* ---- of an instruction ------------------------------------------------------------------------- */
+/* ---- descriptions ------------------------------------------------------------------------------- */
 
-struct lane_address { /* where a lane's memory lies */
+struct lane_address { /* the address of a lane */
     u8 space;         /* enum ptx_space; the first member, as in struct mem_desc: emu_find_bound */
-    u8 bytes;         /* of the row: 4 or 8; 0: there is none */
+    /* bytes of an element of the row: 4 or 8; 0: no row, the address is `offset` */
+    u8 bytes;
     u32 row;
-    i64 offset; /* to be added */
+    i64 offset; /* added to the row's value */
 };
 
 struct atomic_desc { /* uop->ext of atom and red */
     struct lane_address at;
-    u8 op;    /* enum emu_atomic; an ATOMIC_ADD of f32 is an ADD_FTZ where it finds global memory */
+    /* enum emu_atomic. An ATOMIC_ADD of f32 becomes ATOMIC_ADD_FTZ if its address is in global memory. */
+    u8 op;
     u8 type;  /* enum ptx_type of an element */
-    u8 width; /* its bytes: 2, 4, 8, 16 */
+    u8 width; /* bytes of an element: 2, 4, 8, 16 */
     u8 count; /* elements of each lane, side by side in memory: 1, 2, 4, 8 */
     u8 flags; /* enum emu_access_flag */
     u8 scope; /* enum emu_scope */
-    bool red; /* there is no result. (One that is there and nobody reads: EMU_DEAD_RESULT) */
-    emu_op *plain; /* of a watched one: what does it when nobody watches */
+    /* The instruction has no result. (A result that no instruction reads: flag EMU_DEAD_RESULT.) */
+    bool red;
+    emu_op *plain; /* of a watched micro-operation: the handler without notification */
     u32 result[8], operand[8], comparand[1]; /* rows; 16-byte elements: two rows of 8 */
 };
 
@@ -85,7 +89,7 @@ _Static_assert(
         (int)UOP_red_tagged == (int)UOP_atom_watched + 1,
     "emu/ops/uops_atomic.def: from atom_shared_add_u32 to atom_watched are all atomics, and no others");
 
-/* The operation as it is in the space that an address turned out to be in. */
+/* The operation for an address in global memory, or elsewhere. */
 static inline unsigned atomic_op_in(const struct atomic_desc *v, bool global)
 {
     return v->op == ATOMIC_ADD && v->type == PTX_f32 && global ? (unsigned)ATOMIC_ADD_FTZ : v->op;
@@ -98,7 +102,7 @@ static inline u64 lane_address(const struct emu_group *g, const struct lane_addr
     return a->bytes == 4 && space_wraps(a->space) ? (u32)sum : sum;
 }
 
-/* The addresses of all lanes of a warp, those that are off included. */
+/* The addresses of all lanes of a warp, inactive lanes included. */
 static inline void lane_addresses(const struct emu_group *g, const struct lane_address *a, u32 w,
                                   u64 at[LANES])
 {
@@ -121,7 +125,8 @@ static inline bool element_inside(u64 a, u64 low, u64 high, u32 size)
     return a >= low && a < high && high - a >= size && !(a & (size - 1));
 }
 
-/* Whether every lane of the mask has `size` bytes, a power of two, at a multiple of that in low .. high. */
+/* Whether the `size` bytes of every lane of the mask lie in low .. high - 1 and are aligned to `size`, a power of
+ * two. */
 static inline bool lanes_inside(const u64 at[LANES], u32 mask, u64 low, u64 high, u32 size)
 {
     if (high - low < size) return false;
@@ -137,7 +142,8 @@ static inline bool lanes_inside(const u64 at[LANES], u32 mask, u64 low, u64 high
     return !bad;
 }
 
-/* An element of a lane: between its rows and bytes in a row. */
+/* Copy an element of `width` bytes from a lane of its row or rows to memory (take), or from memory to the lane
+ * (give). */
 void lane_take(const struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, void *to);
 void lane_give(struct emu_group *g, u32 row, u32 width, u32 w, u32 lane, const void *from);
 

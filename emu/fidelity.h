@@ -1,4 +1,5 @@
-/* emu/fidelity.h: how many executed instructions give the same bits on every GPU, and what the others leave open.
+/* emu/fidelity.h: how many executed instructions give the same bits on every GPU, and what the results of the other
+ * instructions depend on.
  *
  *     struct emu_fidelity *f = emu_fidelity_new();
  *     emu_fidelity_add(f, report->counts);                       // after each launch
@@ -7,9 +8,9 @@
  *     const struct emu_fidelity_line *l = emu_fidelity_lines(f, &n);   // those that are not exact, the most frequent first
  *     emu_fidelity_free(f);
  *
- * Exact says of an instruction that its result follows from its operands (ptx/accuracy.h). Whether its operands depend on
- * an instruction that is not exact is a static question that `reaches` answers within a function (ptx_flow_influence). The
- * order of execution is another one. */
+ * An instruction is exact if its operands determine its result (ptx/accuracy.h). Whether its operands depend on an
+ * instruction that is not exact is a static property; `reaches` has it within a function (ptx_flow_influence). Effects
+ * of the order of execution are not covered. */
 #ifndef HEDDLE_EMU_FIDELITY_H
 #define HEDDLE_EMU_FIDELITY_H
 
@@ -21,9 +22,9 @@ const char *emu_reach_name(unsigned number);
 
 struct emu_fidelity_line {
     const char *name;   /* "ex2.approx.f32", "%clock"; NULL: all instructions */
-    const char *text;   /* what is left open: "2 ulp" */
+    const char *text;   /* the freedom that the ISA leaves: "2 ulp" */
     const char *result; /* "approximate" or "left open" (ptx_accuracy_name) */
-    unsigned reaches; /* what results of the executed instructions may decide: enum ptx_influence */
+    unsigned reaches; /* what the results of these instructions may influence: enum ptx_influence */
     uint64_t warp, thread; /* instructions */
 };
 

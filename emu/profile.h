@@ -13,7 +13,7 @@
 #include "emu/counts.h"
 
 struct emu_profile_line {
-    const char *file; /* of the source or, without .loc, of the PTX */
+    const char *file; /* source file or, without .loc, PTX file */
     uint32_t line;
     uint64_t warp, thread; /* instructions; all counters as in struct emu_instruction */
     uint64_t divergent, accesses, bytes, sectors, shared, passes, collisions;
@@ -25,8 +25,8 @@ struct emu_profile *emu_profile_new(void);
 void emu_profile_free(struct emu_profile *p); /* NULL is allowed */
 void emu_profile_add(struct emu_profile *p, const struct emu_counts *c);
 void emu_profile_add_lines(struct emu_profile *p, const struct emu_profile_line *list, size_t n);
-/* By warp instructions, the most first; lines that never ran are left out. Valid until the next
- * call. */
+/* Lines are sorted by warp instructions, the most first; lines that were never executed are left out. Valid until the
+ * next call. */
 const struct emu_profile_line *emu_profile_lines(struct emu_profile *p, size_t *count);
 
 #endif

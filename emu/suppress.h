@@ -10,9 +10,9 @@
  *
  *     FUNCTION (FILE:LINE, from HEADER:LINE): INSTRUCTION
  *
- * with the PTX name of the function and what is known of the source. For a finding with two places
- * one pattern must match both, two patterns one each. The built-in list (emu/device/suppress.def)
- * has findings in NVIDIA's headers; a file adds to it. */
+ * with the PTX name of the function and the known parts of the source position. For a finding with two places a single
+ * pattern must match both; of two patterns each must match one. The built-in list (emu/device/suppress.def) has
+ * findings in NVIDIA's headers; a file adds to it. */
 #ifndef HEDDLE_EMU_SUPPRESS_H
 #define HEDDLE_EMU_SUPPRESS_H
 
@@ -20,11 +20,11 @@
 
 struct suppressions;
 
-/* NULL: it cannot be read or has an error; *why says so, and the caller frees it. */
+/* NULL: the list cannot be read or has an error; *why is the message, which the caller frees. */
 struct suppressions *suppressions_read(const char *path, char **why);
 void suppressions_free(struct suppressions *s); /* NULL is allowed */
 
-/* `other`: NULL if the finding has one place. */
+/* Whether the list has the finding. `one`, `other`: descriptions of its places; `other` is NULL if it has one place. */
 bool suppressions_match(const struct suppressions *s, enum emu_fault_kind kind, const char *one,
                         const char *other);
 

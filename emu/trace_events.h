@@ -1,5 +1,6 @@
-/* emu/trace_events.h: every instruction and access of a launch in a file of traces (emu/trace_file.h), so that it can be
- * converted to the formats of other tools without running the kernel again. docs/formats.md describes the frames.
+/* emu/trace_events.h: every instruction and access of a launch in a file of traces (emu/trace_file.h), so that the
+ * launch can be converted to the formats of other tools without running the kernel again. docs/formats.md describes the
+ * frames.
  *
  *     struct trace_events *e = trace_events_new(file);          // the file's head must be there (trace_file_run)
  *     trace_events_begin(e, &launch);                           // then what observers get, in that order:
@@ -9,10 +10,10 @@
  *     trace_events_end(e);
  *     bool ok = trace_events_free(e);
  *
- * A reader gives trace_file_next() a struct trace_events_sink, and gets the same calls with the same numbers.
+ * A reader passes a struct trace_events_sink to trace_file_next(); its callbacks are called with the same events.
  *
- * The writer keeps a frame of about a megabyte and some words for each instruction of the kernel, however long the
- * launch is. Values of memory are not recorded. */
+ * The writer's memory is a frame of about a megabyte and some words for each instruction of the kernel, independent of
+ * the length of the launch. Values of memory are not recorded. */
 #ifndef HEDDLE_EMU_TRACE_EVENTS_H
 #define HEDDLE_EMU_TRACE_EVENTS_H
 
@@ -28,18 +29,18 @@ struct trace_events_sums;
 /* A launch as the formats of other tools need it. */
 struct trace_launch {
     const char *kernel;
-    uint32_t number; /* of the launches of the run, from 0 */
+    uint32_t number; /* number of the launch in the run, from 0 on */
     uint32_t stream; /* CUDA stream; 0: the default one */
     uint32_t grid[3], block[3];
-    uint32_t shared;     /* bytes of a CTA */
+    uint32_t shared;     /* shared memory of a CTA, bytes */
     uint32_t sms, slots; /* CTAs that are resident at once, on all SMs */
     uint32_t inst_count, reg_count;
     const struct trace_inst *insts; /* by pc */
     const uint32_t *regs;
-    const uint8_t
-        *own; /* by pc: 1: an instruction of the kernel itself, 0: of a function that it calls */
+    /* For each pc: 1: an instruction of the kernel itself; 0: of a function that it calls. */
+    const uint8_t *own;
 };
-/* Of a CTA. */
+/* Threads, and warps, of a CTA. */
 static inline uint32_t trace_launch_threads(const struct trace_launch *l)
 {
     return l->block[0] * l->block[1] * l->block[2];
@@ -48,7 +49,7 @@ static inline uint32_t trace_launch_warps(const struct trace_launch *l)
 {
     return (trace_launch_threads(l) + 31) / 32;
 }
-/* The launch of a running machine. *own is what the launch's `own` names; the caller frees it. */
+/* The launch of a running machine. *own is the array that the result's `own` points to; the caller frees it. */
 struct trace_launch trace_launch_of(struct emu_machine *m, uint32_t number, uint32_t stream,
                                     uint8_t **own);
 
@@ -63,13 +64,14 @@ void trace_events_end(struct trace_events *e);
 /* false: something could not be written (errno). */
 bool trace_events_free(struct trace_events *e);
 
-/* Who gets a launch that is read. Any callback may be NULL. Of emu_access only who, kind, space, op, width, count,
- * contiguous, lanes, address and pc are set, of emu_sync who and kind (EMU_SYNC_CTA_EXIT). */
+/* Receives the events of a launch that is read from a file. Any callback may be NULL. In struct emu_access only who,
+ * kind, space, op, width, count, contiguous, lanes, address and pc are set; in struct emu_sync only who and kind
+ * (EMU_SYNC_CTA_EXIT). */
 struct trace_events_sink {
     void *self;
     void (*begin)(void *self, const struct trace_launch *l);
-    const struct emu_observer *(*observer)(
-        void *self); /* its issue, access, sync and end are called; after begin */
+    /* Called after begin(): returns an observer whose issue, access, sync and end are called. */
+    const struct emu_observer *(*observer)(void *self);
     /* The launch was read to its end. */
     void (*end)(void *self, const struct trace_launch *l, const struct trace_events_sums *sums);
 };
