@@ -1,4 +1,5 @@
-/* emu/lower/float.h: what the rules of floats share: modifiers and their defaults. */
+/* emu/lower/float.h: modifiers of floating-point instructions and their defaults, for the rules of these
+ * instructions. */
 #ifndef HEDDLE_EMU_LOWER_FLOAT_H
 #define HEDDLE_EMU_LOWER_FLOAT_H
 

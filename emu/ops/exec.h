@@ -1,24 +1,23 @@
-/* emu/ops/exec.h: what a launch is made of while it runs, for the files that execute instructions.
+/* emu/ops/exec.h: the data structures of a running launch, for the files that execute instructions.
  *
- * Warps of 32 lanes are kept as structure of arrays, and up to GROUP warps of a CTA run in lockstep as
- * one *group*: the same micro-operation is carried out for all their lanes at once. A group is a SIMT
- * machine of warps * 32 lanes; a warp whose lanes are all switched off simply has no part in it. Where
- * lockstep will not do (a barrier that only some of the warps have reached, an order that wants to
- * choose, warps that spin for each other) a group is split for good into groups of one warp.
+ * Up to GROUP warps of a CTA run in lockstep as one *group*: a micro-operation is executed for all their lanes at once.
+ * A group is a SIMT machine of warps * 32 lanes; a warp without active lanes takes no part. Where lockstep is not
+ * possible (a barrier that only some of the warps have reached, an order that chooses warps, warps that spin for each
+ * other), a group is split permanently into groups of one warp.
  *
  * Registers are rows: one value for each of ROW lanes, in three files by width,
  *     r16: 8 and 16 bits     r32: 32 bits, and predicates as 0 or ~0     r64: 64 bits
- * (128-bit values are two r64 rows, low half first). An operand of a micro-operation is the byte offset of its row from
- * the file's frame pointer. A group points at the columns of its first warp, so lane l of warp w of the
- * group is element 32 * w + l of every row. Constants, kernel parameters and special registers that do not
- * change within a CTA are rows, too, in the kernel's frame, filled before it starts.
+ * (A 128-bit value is two r64 rows, low half first.) An operand of a micro-operation is the byte offset of its row from
+ * the file's frame pointer. A group's frame pointers point to the columns of its first warp, so lane l of warp w of the
+ * group is element 32 * w + l of every row. Constants, kernel parameters and special registers that do not change
+ * within a CTA are also rows of the kernel's frame. They are filled before the CTA starts.
  *
- * A write goes to the lanes that are on: `exec`, one mask a warp. Lanes that no thread belongs to (the
- * tail of a CTA) are don't-cares; `full` says that all others are on, so that rows may be stored whole.
+ * A write changes the active lanes only: `exec`, one mask for each warp. Lanes without a thread (at the end of a CTA)
+ * may have any value; `full` says that all other lanes are active, so that handlers may store whole rows.
  *
- * A handler runs one micro-operation for one group and returns the next, or NULL: the group stops
- * (g->state says why, g->pc where it goes on). Handlers are pure functions of the group and what it
- * points to. Host memory is only reached through resolve functions that check bounds. */
+ * A handler runs one micro-operation for one group and returns the next, or NULL: the group stops (g->state says why,
+ * and g->pc where it resumes). Handlers are pure functions of the group and the data that it points to. They access
+ * guest memory only through functions that check bounds. */
 #ifndef HEDDLE_EMU_OPS_EXEC_H
 #define HEDDLE_EMU_OPS_EXEC_H
 
@@ -32,7 +31,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { DYNAMIC_LOCAL = 64 * 1024 }; /* of a thread, for alloca */
+enum { DYNAMIC_LOCAL = 64 * 1024 }; /* bytes of a thread for alloca */
 enum { LANES = 32, GROUP = 4, ROW = LANES * GROUP };
 
 typedef uint8_t u8;
@@ -52,8 +51,8 @@ struct emu_group;
 struct emu_uop;
 typedef const struct emu_uop *emu_op(struct emu_group *g, const struct emu_uop *in);
 
-/* One micro-operation: 64 bytes. What a..e, imm and ext hold is said at each operation's row in
- * uops.def or at its handler. */
+/* One micro-operation: 64 bytes. The meaning of a..e, imm and ext is documented at the operation's row in uops.def or
+ * at its handler. */
 struct emu_uop {
     emu_op *run;
     u32 d, a, b, c; /* rows: byte offsets in the file of the operand's width */
@@ -63,12 +62,13 @@ struct emu_uop {
         const struct emu_uop *target; /* of branches */
     };
     union {
-        const struct emu_uop *join; /* of branches: the block where lanes that part meet */
-        const void *ext;            /* an operation's own description, in the code's arena */
+        const struct emu_uop *join; /* of branches: the block where diverged lanes reconverge */
+        /* a description that depends on the operation, in the code's arena */
+        const void *ext;
     };
-    u32 pc;   /* the PTX instruction: index in emu_code.places */
-    u32 site; /* counters of its own: index in worker->sites (memory, atomics, branches), else 0 */
-    u16 id;   /* enum emu_uop_id */
+    u32 pc;        /* the PTX instruction: index in emu_code.places */
+    u32 site;      /* index of its counters in worker->sites (memory, atomics, branches); else 0 */
+    u16 id;        /* enum emu_uop_id */
     u8 x, y, z, n; /* small parameters */
     u32 e;
 };
@@ -88,13 +88,13 @@ const char *emu_uop_name(unsigned id);
 #define WARP(name) emu_op emu_op_##name;
 #include "emu/ops/uops.def"
 
-/* By host instruction set: the handlers of every operation. */
+/* The handlers of all operations, by host instruction set. */
 extern emu_op *const emu_ops_portable[UOP_COUNT], *const emu_ops_avx2[UOP_COUNT],
                                                       *const emu_ops_avx512[UOP_COUNT];
 
 /* ---- code --------------------------------------------------------------------------------------- */
 
-/* what a row holds that is filled before a CTA starts */
+/* the contents of a row that is filled before a CTA starts */
 enum emu_fill_kind {
     FILL_BITS,    /* `bits` in every lane */
     FILL_PARAM,   /* the kernel parameter's bytes at offset `bits` */
@@ -142,14 +142,17 @@ enum emu_special {
     SPECIAL_TOTAL_SMEM,
     SPECIAL_AGGR_SMEM,
     SPECIAL_DYNAMIC_SMEM,
-    SPECIAL_RESERVED_SMEM_BEGIN, /* and the others: a set of the system's shared memory */
+    /* this one and the next: addresses and sizes of the system's shared memory */
+    SPECIAL_RESERVED_SMEM_BEGIN,
     SPECIAL_RESERVED_SMEM_END,
     SPECIAL_RESERVED_SMEM_CAP,
     SPECIAL_RESERVED_SMEM_0,
     SPECIAL_RESERVED_SMEM_1,
-    SPECIAL_ENVREG,                     /* + number */
-    SPECIAL_ZERO = SPECIAL_ENVREG + 32, /* performance counters and what else has no meaning here */
-    SPECIAL_CLOCK, /* these change while a CTA runs: never FILL, only UOP_special_* */
+    SPECIAL_ENVREG, /* + number */
+    /* performance counters, and other registers that read as 0 */
+    SPECIAL_ZERO = SPECIAL_ENVREG + 32,
+    /* the following registers change while a CTA runs: never FILL, only UOP_special_* */
+    SPECIAL_CLOCK,
     SPECIAL_CLOCK_HI,
     SPECIAL_CLOCK64,
     SPECIAL_TIMER,
@@ -164,47 +167,48 @@ struct emu_fill {
     u64 bits;
 };
 
-/* Memory that a function's registers take, bytes of each file; multiples of a row. */
+/* The size of a function's frame: bytes in each register file, multiples of a row. */
 struct emu_frame {
     u32 r16, r32, r64;
     u32 local; /* bytes of .local and .param variables per thread, a multiple of 16 */
 };
 
-struct emu_place_of { /* of an instruction: for messages and counts */
+struct emu_place_of { /* source position of an instruction, for messages and counts */
     u32 at;           /* offset in the module's text */
     u32 block;
-    u32 line; /* 0: not asked for yet (emu/device/heap.c) */
-    /* Of the source: within the kernel's own file if calls were inlined from another, where `from` it is then. */
+    u32 line; /* PTX line; 0: not computed yet (emu/device/heap.c) */
+    /* Source position. If a call was inlined from another file, source_line and source_file are the position of the
+     * call in the kernel's own file, and the from_ members that of the instruction. */
     u32 source_line, from_line;          /* 0: unknown */
-    const char *source_file, *from_file; /* NULL: unknown; as the former */
+    const char *source_file, *from_file; /* NULL: unknown; as the lines */
     const struct ptx_inst *inst;
     const struct emu_code *code;
-    bool dead_result;  /* of an atomic: nobody reads what it returns */
-    uint8_t influence; /* of one that is not exact: enum ptx_influence */
-    /* Of an access of shared memory: the static variable that its address was made from. */
-    u32 shared_at, shared_size; /* its place; bytes, 0: not known */
+    bool dead_result;  /* atomic whose result no instruction reads */
+    uint8_t influence; /* instruction that is not exact: enum ptx_influence */
+    /* Access of shared memory: the static variable from which its address was computed. */
+    u32 shared_at, shared_size; /* offset; bytes, 0: unknown */
     const char *shared_name;
     u32 shared_name_length;
 };
 
-/* Of a basic block, or of a part of one that a call ends: its PTX instructions are first_pc .. first_pc + count - 1. */
+/* The PTX instructions of a basic block, or of a part of one that ends at a call: first_pc .. first_pc + count - 1. */
 struct emu_block_mix {
     u32 first_pc, count;
 };
 
 enum emu_site_kind {
-    SITE_GUARD, /* lanes that a guard lets through */
+    SITE_GUARD, /* lanes that a guard enables */
     SITE_BRANCH,
     SITE_LOAD,
     SITE_STORE,
     SITE_ATOMIC,
-    SITE_COPY, /* cp.async: a load, and a store to shared memory that is not counted as one */
+    SITE_COPY, /* cp.async: a load; its store to shared memory is not counted as a store */
     SITE_OTHER,
 };
-struct emu_site_of { /* what an emu_site counts */
+struct emu_site_of { /* describes a struct emu_site */
     u32 pc;
     u8 kind;  /* enum emu_site_kind */
-    u8 space; /* enum ptx_space; GENERIC: by the address */
+    u8 space; /* enum ptx_space; GENERIC: the address decides */
     u8 op;    /* enum emu_atomic */
 };
 
@@ -212,10 +216,10 @@ struct emu_code { /* one function, lowered */
     const char *name;
     struct emu_uop *uops; /* [0] is a BLOCK; ends in LEAVE */
     u32 uop_count;
-    const struct emu_uop *leave; /* where it returns: its last uop */
+    const struct emu_uop *leave; /* its last micro-operation, at which it returns */
     struct emu_frame frame;
-    /* By micro-operation: the rows, but for fills, that are needed where a warp goes on there: bit n modulo 64 of the n-th,
-     * of 8 bytes, then of 4, of 2. */
+    /* For each micro-operation: the live rows of a warp that resumes there, without fills. Row number n is bit n modulo
+     * 64; rows of 8-byte elements come first, then those of 4, then those of 2. */
     u64 *live;
     struct emu_fill *fills; /* of a kernel */
     u32 fill_count;
@@ -223,51 +227,61 @@ struct emu_code { /* one function, lowered */
     const struct ptx_func *func;
     u32 module;
     bool is_entry;
-    u32 stack_word;       /* of .local: what alloca had taken when it was entered; 0: no alloca */
-    bool reads_undefined; /* some register may be read before it is written */
+    /* Word of .local memory that holds the bytes that alloca had allocated when the function was entered. 0: the
+     * function has no alloca. */
+    u32 stack_word;
+    bool reads_undefined;             /* some register may be read before it is written */
     const struct code_passes *passes; /* of a function: emu/sched/control.h */
 };
 
-/* A kernel with everything it reaches, lowered for one set of handlers. */
+/* A kernel and all functions that it may call, lowered for one set of handlers. */
 struct emu_program {
     struct emu_code **codes; /* [0] is the kernel */
     u32 code_count;
-    struct emu_code **by_number; /* by function number; NULL: not reached */
+    struct emu_code **by_number; /* by function number; NULL: the kernel does not call it */
     u32 number_count;
     struct emu_place_of *places;
     u32 place_count;
     struct emu_block_mix *blocks;
     u32 block_count;
-    struct emu_site_of *sites; /* [0] is nobody's */
+    struct emu_site_of *sites; /* [0] belongs to no instruction */
     u32 site_count;
-    u32 shared_static, shared_dynamic; /* bytes; where dynamic shared memory begins */
-    struct emu_frame deepest; /* of the deepest chain of calls; recursion: as much as allowed */
+    /* bytes of static shared memory; offset of dynamic shared memory */
+    u32 shared_static, shared_dynamic;
+    struct emu_frame deepest; /* frame of the deepest chain of calls; with recursion: the limit */
     bool recursive;
-    bool has_files; /* it calls include/heddle/device_io.h: warps take turns, as with `launches` */
-    bool talks;     /* CTAs may wait for each other or see each other's order: run them in turn */
-    bool mixes;     /* reductions of global memory of several kinds, whose order may matter */
-    bool
-        combines; /* all are of one kind that commutes, and CTAs do not talk: emu/sched/combine.h */
-    bool
-        shared_commutes; /* atomics of shared memory are of one kind, commute, and nobody reads the old value;
-                           * and there are no strong accesses to it */
-    bool timed; /* warps may see when others come: by what atomics return, by strong global loads */
+    /* The kernel calls functions of include/heddle/device_io.h; its warps run one after another, as with `launches`. */
+    bool has_files;
+    /* CTAs may wait for each other or observe the order in which they run; a host thread runs them alternately. */
+    bool talks;
+    /* global memory has reductions of several kinds, so that results may depend on their order */
+    bool mixes;
+    /* All reductions of global memory are of one commutative kind, and `talks` is false: emu/sched/combine.h. */
+    bool combines;
+    /* All atomics of shared memory are of one commutative kind without a live result, and there are no strong accesses
+     * to shared memory. */
+    bool shared_commutes;
+    /* Warps may observe the timing of others: by results of atomics, by strong loads of global memory. */
+    bool timed;
     bool uses_barriers;
-    bool reserves; /* asks where the system's shared memory is: it lies behind its own */
-    bool launches; /* grids of its own: warps are not run in lockstep */
-    bool yields;   /* lanes of a warp may wait for each other, and may become contexts: EMU_YIELD */
-    bool uses_alloca; /* behind the frames each thread has DYNAMIC_LOCAL bytes more */
-    const struct trace_code
-        *traced; /* trace.h: the code as traces have it; NULL: none was asked for */
+    /* the kernel reads the address of the system's shared memory, which follows its own */
+    bool reserves;
+    bool launches; /* the kernel launches grids: its warps do not run in lockstep */
+    /* lanes of a warp may wait for each other and may be split into contexts (EMU_YIELD) */
+    bool yields;
+    /* each thread has DYNAMIC_LOCAL more bytes of local memory after its frames */
+    bool uses_alloca;
+    /* trace.h: the code for traces. NULL: traces are off. */
+    const struct trace_code *traced;
 };
 
 /* ---- running ------------------------------------------------------------------------------------ */
 
 enum emu_state {
-    GROUP_READY,   /* goes on at pc */
-    GROUP_BARRIER, /* waits at barrier `barrier` */
-    GROUP_WAIT,    /* waits for something else: try again after the others */
-    GROUP_SPLIT,   /* must be split into warps, then goes on at pc */
+    GROUP_READY,   /* can run; resumes at pc */
+    GROUP_BARRIER, /* waits at CTA barrier `barrier` */
+    GROUP_WAIT,    /* waits for something else: retried after the other groups */
+    GROUP_SPLIT,   /* must be split into warps, which resume at pc */
     GROUP_DONE,
     GROUP_FAULT,
 };
@@ -275,197 +289,212 @@ enum emu_state {
 enum emu_entry_kind { ENTRY_PATH, ENTRY_REJOIN, ENTRY_CALL };
 struct emu_entry { /* of a SIMT stack */
     u32 mask[GROUP];
-    const struct emu_uop *pc;   /* PATH: where it goes on. REJOIN: the block where lanes meet. CALL:
-                                 * where the caller goes on */
-    const struct emu_uop *join; /* what g->join is then */
+    /* PATH: where the lanes resume. REJOIN: the block where lanes reconverge. CALL: where the caller resumes */
+    const struct emu_uop *pc;
+    const struct emu_uop *join;  /* value of g->join for this entry */
     const struct emu_code *code; /* CALL: the caller */
     u8 kind;
 };
 
-struct emu_site {              /* what one instruction did, on one SM; see emu/measure/count.h */
-    u64 warps, lanes;          /* warp instructions, active lanes */
-    u64 bytes, sectors, lines; /* of global memory: what lanes ask for; 32-byte sectors and 128-byte
-                                * lines touched, a warp at a time */
-    u64 shared, shared_lanes;  /* accesses to shared memory, by warp and by lane */
-    u64 bank_conflict_passes; /* passes over the banks that these took; an access without conflicts takes one */
+struct emu_site {     /* counters of one instruction on one SM; see emu/measure/count.h */
+    u64 warps, lanes; /* warp instructions, active lanes */
+    /* Global memory: bytes that lanes request; 32-byte sectors and 128-byte lines touched, counted for each warp
+     * access. */
+    u64 bytes, sectors, lines;
+    u64 shared, shared_lanes; /* accesses to shared memory, by warp and by lane */
+    /* Passes over the banks for these accesses; an access without bank conflicts takes one. */
+    u64 bank_conflict_passes;
     u64 local, local_lanes, local_sectors;
-    u64 extra; /* branches: divergent ones. Atomics: lanes whose address an earlier lane had */
+    u64 extra; /* branches: divergent issues; atomics: lanes whose address an earlier lane has */
 };
 struct emu_block_count {
     u64 warps, lanes;
 };
 
+/* The allocation that a site accessed last: addresses low <= a < high; host address of `low`. */
 struct emu_bound {
     u64 low, high;
     u8 *host;
-}; /* an allocation that a site touched last: addresses
-                                                * low <= a < high, host address of low */
-
-struct
-    livelock_probe { /* of a group, in an attempt to show that it goes round: emu/progress/livelock.c */
-    u32 number;      /* the attempt; another one: it has not run in this one */
-    bool done;       /* it does, or waits in vain */
-    const struct emu_uop *pc; /* where it was in this state, */
-    u64 state;
-    u64 visits, left; /* blocks since the attempt began, and until another state is taken */
 };
 
-struct emu_group_turn { /* emu/sched/ordered.c and what it asks; a launch with an order alone */
-    u32 burst;    /* steps that it may still take before the order is asked again (enum emu_step) */
-    u32 tries;    /* how often it has waited in vain since it last did something */
-    u32 queue_at; /* place in a queue of emu/sched/ordered.c */
-    u8 queue;     /* which; 0: none */
-    bool asleep;  /* the order has put it to sleep */
-    bool notified; /* the order, of the load at `pc`: EMU_SLEEP_ONCE */
-    bool asked;    /* the order has heard of the access at `pc`: EMU_BRIEF_RETRIES */
+struct livelock_probe { /* state of a group in a livelock proof: emu/progress/livelock.c */
+    u32 number;         /* attempt in which the group last ran */
+    /* the group is proved to repeat its state, or waits for nothing that can happen */
+    bool done;
+    const struct emu_uop *pc; /* where the group was in the remembered state */
+    u64 state;
+    /* blocks entered since the attempt began; blocks until another state is remembered */
+    u64 visits, left;
+};
+
+struct emu_group_turn { /* scheduling state in a launch with an order: emu/sched/ordered.c */
+    u32 burst;          /* remaining steps of the burst (enum emu_step) */
+    u32 tries;          /* number of unsuccessful retries since the group last made progress */
+    u32 queue_at;       /* place in a queue of emu/sched/ordered.c */
+    u8 queue;           /* that queue; 0: none */
+    bool asleep;        /* the order has put the group to sleep */
+    bool notified;      /* the order has answered EMU_SLEEP_ONCE for the load at `pc` */
+    /* the order was asked about the access at `pc`; retries are brief (EMU_BRIEF_RETRIES) */
+    bool asked;
 };
 struct emu_group_polling {       /* emu/progress/busy_wait.c */
     struct busy_wait *busy_wait; /* the recorded iteration of a polling loop; NULL: none yet */
-    bool known;                  /* it stands before the access, and its rows are as recorded */
-    u8 record_delay;    /* how often the warp must come back before the next is recorded, */
-    u8 record_failures; /* after so many failures */
-    bool returned;      /* it has just come back to the access */
+    bool known;                  /* the group is before the access, and its rows are as recorded */
+    /* number of times that the warp must return to the access before the next recording */
+    u8 record_delay;
+    u8 record_failures; /* number of failed recordings */
+    bool returned;      /* the group has just returned to the access */
 };
 struct emu_group_aside { /* emu/sched/frames.h */
-    u8 *at;              /* where the rows are that it needs, */
-    u64 rows;            /* these, while another warp has its own */
-    u32 size;            /* bytes of space at `at` */
+    u8 *at;              /* where the saved rows are */
+    u64 rows;            /* mask of the saved rows, while another warp uses the set */
+    u32 size;            /* size of the memory at `at`, bytes */
     u64 since;           /* `instructions` when the warp took the rows */
 };
-struct emu_group_files {                               /* of registers, and .local memory */
-    u8 *bundle16, *bundle32, *bundle64, *bundle_local; /* their beginnings, as r16 is */
-    u32 top16, top32, top64, top_local;                /* where the frame stands in them, bytes */
+struct emu_group_files { /* register files and .local memory */
+    /* beginnings of the files, at the group's column as r16 */
+    u8 *bundle16, *bundle32, *bundle64, *bundle_local;
+    /* offset of the current frame in each file, bytes */
+    u32 top16, top32, top64, top_local;
 };
-struct emu_group_stays {      /* emu/sched/yield.c: lanes that wait */
-    const struct emu_uop *at; /* where, at the last look, */
-    u32 mask;                 /* which (of its first warp that has such lanes), */
-    u32 count;                /* and at how many looks in succession */
+struct emu_group_stays {      /* emu/sched/yield.c: the lanes that wait on the SIMT stack */
+    const struct emu_uop *at; /* where the lanes that wait longest were waiting at the last check */
+    u32 mask;                 /* waiting lanes of the first warp that has such lanes */
+    u32 count;                /* number of successive checks with the same waiting lanes */
 };
 
 struct emu_group {
-    /* hot: what every handler reads */
+    /* hot: members that every handler reads */
     _Alignas(64) u8 *r16; /* frame pointers, at the columns of the first warp */
     u8 *r32, *r64;
     u32 warps;  /* 1 .. GROUP */
     bool full;  /* exec == alive, and alive == exist */
-    bool whole; /* full, and every lane exists */
+    bool whole; /* full, and every lane has a thread */
     u32 exec[GROUP], alive[GROUP], exist[GROUP];
-    u32 lane_count, warp_count; /* of exec: lanes, warps with any */
+    u32 lane_count, warp_count; /* active lanes; warps with active lanes */
     struct emu_worker *worker;
     struct emu_cta *cta;
-    const struct emu_uop *join; /* where the path that is running ends */
-    i64 budget;                 /* warp instructions before the others get their turn */
-    /* what those look at who choose among groups: in a launch with an order there are thousands, and the host's caches
-     * have none of them */
+    const struct emu_uop *join; /* where the running path reconverges */
+    i64 budget;                 /* warp instructions until the end of the group's turn */
+    /* Members that the scheduler reads when it chooses among groups. A launch with an order has thousands of groups,
+     * which are not in the host's caches. */
     const struct emu_uop *pc;
     const struct emu_code *code;
-    u64 instructions; /* warp instructions so far: the clock */
-    u64 issued; /* with an order or observers: where the machine's steps.issues; else see `instructions` */
+    u64 instructions; /* warp instructions executed; also the clock */
+    /* with an order or observers and machine's steps.issues: warp instructions issued; else see `instructions` */
+    u64 issued;
     u32 state; /* enum emu_state */
     u32 first; /* number of its first warp in the CTA */
     struct emu_group_turn turn;
-    bool time_is_up; /* of the mbarrier.try_wait that it waits at */
-    /* Independent thread scheduling (emu/sched/its.c): a warp may be several contexts, each with lanes of its own and a
-     * stack of its own; they share the rows. */
-    bool
-        shares_warp; /* other contexts have lanes of this warp, or had: rows are never stored whole */
+    bool time_is_up; /* the mbarrier.try_wait at which the group waits has timed out */
+    /* Independent thread scheduling (emu/sched/its.c): a warp may consist of several contexts. Each has its own lanes
+     * and its own stack; they share the rows. */
+    /* Other contexts have or had lanes of this warp, so handlers must not store whole rows. */
+    bool shares_warp;
     struct emu_entry *stack;
     u32 depth, stack_cap;
     struct emu_group_aside aside;
-    u32 frame; /* whose rows are where its own belong: frames.owner */
+    u32 frame; /* index in frames.owner */
     struct emu_group_polling polling;
     /* less hot */
     u8 *local;   /* .local frame of the function: word i of lane l is u32 at (i * ROW + l) * 4 */
-    u32 barrier; /* GROUP_BARRIER: which */
+    u32 barrier; /* GROUP_BARRIER: number of the CTA barrier */
     u32 guard_saved[GROUP]; /* exec outside a guarded instruction */
     struct emu_group_files files;
-    u32 arrived[GROUP]; /* lanes that are counted at the cluster's barrier, until it is complete */
-    u32 meeting_exec; /* its own lanes, while it carries out an instruction for several contexts */
+    u32 arrived[GROUP]; /* lanes that have arrived at the cluster's barrier, until it is complete */
+    /* the group's own lanes while it executes an instruction for several contexts */
+    u32 meeting_exec;
     struct emu_group_stays stays;
     struct livelock_probe probe;
-    u64 clock_at;  /* what its clocks show while they stand */
-    u32 lane[ROW]; /* exec as 0 or ~0, by lane; valid if !full */
+    u64 clock_at;  /* value of its clocks while worker->clocks_stand */
+    u32 lane[ROW]; /* exec as 0 or ~0 for each lane; valid if !full */
 };
 
 struct emu_cta {
     u32 linear, index[3]; /* in the grid */
     u32 sm, slot;
     u32 threads, warps;
-    u8 *shared; /* shared_size bytes, and some more behind */
+    u8 *shared; /* shared_size bytes, followed by some more */
     u32 shared_size;
-    struct emu_group *
-        groups; /* one for each warp, at the place of its first; contexts (emu/sched/its.c) behind them */
-    u32 *group_at; /* which of them are in use */
+    /* One for each warp; a group of several warps uses the entry of its first. Contexts (emu/sched/its.c) follow. */
+    struct emu_group *groups;
+    u32 *group_at; /* indices of the groups in use */
     u32 group_count;
-    u32 running;              /* groups that are not done */
-    u32 living;               /* threads that have not ended */
-    u32 context_count;        /* places in `groups` that were used, */
-    u32 context_high;         /* by this CTA or an earlier one in the slot */
-    bool its;                 /* its lanes make progress independently (emu/sched/its.c) */
-    u32 rank;                 /* in the cluster */
-    struct emu_cta **cluster; /* the CTAs of its cluster by rank; itself alone without one */
+    u32 running;       /* groups that are not done */
+    u32 living;        /* threads that have not ended */
+    u32 context_count; /* number of entries of `groups` that this CTA used */
+    u32 context_high;  /* the same for all CTAs of the slot so far */
+    /* its warps run with independent thread scheduling (emu/sched/its.c) */
+    bool its;
+    u32 rank; /* rank in the cluster */
+    /* the CTAs of its cluster by rank; without a cluster: the CTA itself */
+    struct emu_cta **cluster;
     u32 cluster_size;
     struct emu_barrier {
         u32 arrived, needed, value;
         bool any, all;
         u32 arrivals;
     } barriers[16];
-    bool stirred; /* groups of it may have become ready, or new ones: emu/sched/ordered.c looks */
-    u32 awaited;  /* the barriers that somebody has arrived at, a bit each */
+    /* groups may have become ready or been created: emu/sched/ordered.c checks them */
+    bool stirred;
+    u32 awaited;             /* bit mask of the barriers at which some warp has arrived */
     struct emu_async *async; /* cp.async, bulk copies: async.c */
     void *runtime;           /* the threads' last errors: emu/device/child_grids.c; NULL: none */
-    bool failed;             /* it, or another CTA of its cluster: it need not go on */
-    struct tagged_shared
-        *tags; /* of its shared memory: emu/speculate/conflict_free.h; NULL: there are none yet */
-    struct emu_outbox
-        *outbox; /* what becomes visible in the order of the CTAs: emu/sched/deliver.c */
+    /* the CTA or another one of its cluster has failed: it need not run further */
+    bool failed;
+    /* Ownership tags of its shared memory: emu/speculate/conflict_free.h. NULL: none yet. */
+    struct tagged_shared *tags;
+    /* Output that becomes visible in the order of the CTAs: emu/sched/deliver.c. */
+    struct emu_outbox *outbox;
     u64 started; /* device clock when it began */
-    struct emu_frame
-        used; /* how far calls came in its rows and .local memory, which the next CTA clears */
-    u32 used_dynamic; /* likewise alloca, per thread */
+    /* The largest extent of its rows and .local memory that calls used; the next CTA clears it. */
+    struct emu_frame used;
+    u32 used_dynamic; /* likewise for alloca, bytes of a thread */
     bool live;
 };
 
-struct emu_worker { /* a host thread of a launch, and what it counts */
+struct emu_worker { /* a host thread of a launch and its counters */
     struct emu_machine *machine;
-    struct emu_site *sites;         /* of the SM that runs; NULL: not counting */
+    struct emu_site *sites;         /* counters of the current CTA's SM; NULL: counting is off */
     struct emu_block_count *blocks; /* likewise */
     struct emu_bound *bounds;       /* by site */
-    struct trace_cta *trace;        /* of the CTA; NULL: it is not traced */
-    struct cache_port *port;        /* the CTA's way through the caches; NULL: not asked for */
+    struct trace_cta *trace;        /* trace of the current CTA; NULL: not traced */
+    struct cache_port *port;        /* the CTA's requests to the caches; NULL: caches are off */
     struct trace_turns
         *turns;              /* of a traced CTA in lockstep: emu/measure/trace_turns.h; else NULL */
-    struct combine *combine; /* reductions that it keeps; NULL: they go to memory at once */
-    struct conflict_free
-        *conflict_free; /* its part of a conflict-free run (emu/speculate/ownership.h); else NULL */
-    u8 *who;            /* scratch of counting: a lane's number by word of shared memory */
+    struct combine *combine; /* combined reductions; NULL: reductions go to memory at once */
+    /* Its part of a conflict-free run (emu/speculate/ownership.h). NULL: no such run. */
+    struct conflict_free *conflict_free;
+    u8 *who; /* scratch of counting: lane number for each word of shared memory */
     u64 thread_instructions;
-    u64 clock_ahead;   /* what is added to all clocks: emu/progress/deadlock.c */
-    bool clocks_stand; /* each group's at its `clock_at` */
+    u64 clock_ahead;   /* added to all clocks: emu/progress/deadlock.c */
+    bool clocks_stand; /* clocks do not advance; each group's shows its `clock_at` */
     bool
         faults_at_offset; /* the address of the fault that is being raised is an offset (emu_fault.is_offset) */
-    struct arena *arena; /* scratch of the launch */
+    struct arena *arena; /* scratch memory of the launch */
 };
 
 struct launch_phases;
 struct trace_cta;
 struct trace;
-struct emu_machine_heap { /* of the guest's malloc */
-    u64 *used;            /* bytes that it gave and that are not free again, */
-    u64 size;             /* of so many */
+struct emu_machine_heap { /* heap of the guest's malloc */
+    u64 *used;            /* bytes that are allocated */
+    u64 size;             /* bytes of the heap */
     bool survives_bad_frees;
 };
-struct emu_machine_steps {          /* what order and observers are asked about, and when */
-    bool watched;                   /* an order or observers take part */
-    bool blind;                     /* no observer looks at data */
-    bool issues;                    /* each instruction is a step of its own: emu_op_issue */
-    u8 step;                        /* enum emu_step: what the order's bursts are counted in */
-    unsigned wants;                 /* enum emu_want: of the order */
-    const struct emu_access *asked; /* what the order is being asked about; NULL: nothing */
+/* which events are reported to the order and observers, and when */
+struct emu_machine_steps {
+    bool watched;   /* the launch has an order or observers */
+    bool blind;     /* no observer reads data */
+    bool issues;    /* each instruction is a step of its own: emu_op_issue */
+    u8 step;        /* enum emu_step: the unit of the order's bursts */
+    unsigned wants; /* enum emu_want of the order */
+    /* the access about which the order is being asked; NULL: none */
+    const struct emu_access *asked;
 };
 struct emu_machine_threads {
-    bool its;      /* independent thread scheduling, */
-    bool yields;   /* or for CTAs whose running lanes only wait: emu/sched/yield.c */
+    bool its;      /* independent thread scheduling for all CTAs */
+    bool yields;   /* or only for CTAs whose running lanes only wait: emu/sched/yield.c */
     bool parallel; /* several host threads run CTAs */
 };
 
@@ -475,91 +504,93 @@ struct emu_machine { /* a launch */
     const struct emu_launch *launch;
     struct mem *mem;
     struct image *image;
-    u8 *params; /* MEM_MAX_PARAMS bytes, the launch's and zeros */
+    u8 *params; /* MEM_MAX_PARAMS bytes: the launch's parameters, then zeros */
     u32 params_size;
     u32 threads_per_cta, warps_per_cta, cta_count;
     u32 cluster[3], cluster_size;
-    u32 shared_size; /* with the system's, if the kernel asks for it */
-    u32 shared_own;  /* bytes without it */
+    u32 shared_size; /* bytes, the system's included if the kernel reads its address */
+    u32 shared_own;  /* bytes without the system's */
     u64 grid_id;
-    double deadline;    /* of the host's launch; 0: none */
-    u64 spent;          /* warp instructions of its grids before this one */
-    u64 grid_workspace; /* of a cooperative launch: the address of its barrier */
+    double deadline;    /* deadline of the launch by the host; 0: none */
+    u64 spent;          /* warp instructions of earlier grids of that launch */
+    u64 grid_workspace; /* cooperative launch: address of its grid barrier */
     u32 sms, group_warps;
     u32 slots_per_sm;  /* CTAs that can be resident on an SM */
-    u32 schedulers;    /* of an SM */
-    bool narrow_banks; /* shared memory has 16, and serves a half-warp at once */
+    u32 schedulers;    /* schedulers of an SM */
+    bool narrow_banks; /* shared memory has 16 banks and serves half a warp in a pass */
     bool explicit_cluster;
     struct emu_machine_heap heap;
     struct emu_machine_steps steps;
     struct emu_machine_threads threads;
     const struct emu_counting *counting;
-    struct cta_arena *cta_arena; /* of the device: emu/cta_arena.h */
+    struct cta_arena *cta_arena; /* the device's: emu/cta_arena.h */
     struct caches *caches;       /* NULL: not asked for */
-    struct check *check;         /* where findings go */
-    struct conflict_free_run
-        *conflict_free; /* emu/speculate/conflict_free.c's own; NULL: no speculative run */
+    struct check *check;         /* collects findings */
+    /* state of emu/speculate/conflict_free.c; NULL: no speculative run */
+    struct conflict_free_run *conflict_free;
     const struct speculation *speculation; /* emu/speculate/speculation.h: hooks; NULL: none */
-    struct emu_image *loaded;              /* of which `image` is */
-    struct grids *grids;                   /* what the kernel launches: emu/device/child_grids.h */
-    struct launch_context *context;        /* emu/sched/launch_context.h */
-    struct ordered *ordered;               /* emu/sched/ordered.c's own; NULL: no order */
-    struct deferred_replay
-        *replay; /* emu/speculate/deferred.c's own; NULL: the order hears of warps that run */
-    struct trace *trace;          /* trace.h; NULL: not asked for */
-    struct launch_phases *phases; /* emu/measure/phases.c's own; NULL: not asked for */
+    /* the image as the device's callers know it; `image` is its content */
+    struct emu_image *loaded;
+    struct grids *grids;            /* child grids: emu/device/child_grids.h */
+    struct launch_context *context; /* emu/sched/launch_context.h */
+    struct ordered *ordered;        /* state of emu/sched/ordered.c; NULL: no order */
+    /* State of emu/speculate/deferred.c while a log is replayed. NULL: the order is asked about running warps. */
+    struct deferred_replay *replay;
+    struct trace *trace;          /* trace.h; NULL: traces are off */
+    struct launch_phases *phases; /* state of emu/measure/phases.c; NULL: phases are off */
 };
 
 /* ---- for handlers --------------------------------------------------------------------------------- */
 
-/* What an instruction does beyond the usual, in instructions: it comes off the group's turn, so that a limit
- * of time is looked at in time. */
+/* Subtracts the extra work of an instruction, measured in instructions, from the group's turn, so that limits of time
+ * are checked often enough. */
 static inline void emu_charge(struct emu_group *g, u64 work)
 {
     g->budget -= (i64)work;
 }
 
-/* Records the launch's fault (the first one counts), stops the group and returns NULL. `lane`: of warp
- * `w` of the group. */
+/* Records a fault of lane `lane` of warp `w` of the group, stops the group and returns NULL. The launch reports its
+ * first fault. */
 const struct emu_uop *emu_raise(struct emu_group *g, const struct emu_uop *in,
                                 enum emu_fault_kind kind, u32 w, u32 lane, u64 address, u32 size,
                                 const char *format, ...) __attribute__((format(printf, 8, 9)));
 
-/* With --on-fault=continue: adds a wrong access of a lane to the findings of the launch, and the caller goes on without
- * it. false: the caller must raise a fault. */
+/* With --on-fault=continue: adds a wrong access of a lane to the findings of the launch; the caller skips the access
+ * and continues. false: the caller must raise a fault. */
 bool emu_goes_on(struct emu_group *g, const struct emu_uop *in, enum emu_fault_kind kind, u32 w,
                  u32 lane, u64 address, const char *what);
 
-/* Records a finding of one of config.checks, if it is asked for: an instruction did what PTX leaves open, and went on. */
+/* Records a finding about an instruction whose behaviour PTX leaves undefined, if `check` is one of config.checks. The
+ * launch continues. */
 void emu_note_undefined(struct emu_group *g, const struct emu_uop *in, unsigned check,
                         enum emu_fault_kind kind, u32 w, u32 lane, u64 address, const char *what);
 
-/* Sets exec and what goes with it (lane[], full, lane_count). The masks are of lanes alive. */
+/* Sets exec and the members that depend on it (lane[], full, lane_count). The masks may contain only live lanes. */
 void emu_set_exec(struct emu_group *g, const u32 mask[GROUP]);
 
-/* Where a lane's memory lies. `space` is an enum ptx_space (GENERIC: by the address). Returns the host
- * address of `size` bytes, or NULL after raising a fault. Not for LOCAL: its words are not side by side, use
- * emu_lane_read and emu_lane_write, which take every space and size up to 64. `write`: the access
- * stores. */
+/* Host address of a lane's memory. `space`: enum ptx_space (GENERIC: the address decides). Returns the host address of
+ * `size` bytes, or NULL after raising a fault. Not for LOCAL, whose words are not adjacent: use emu_lane_read and
+ * emu_lane_write, which accept every space and sizes up to 64. `write`: the access is a store. */
 u8 *emu_lane_host(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                   u64 address, u32 size, bool write);
 bool emu_lane_read(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                    u64 address, u32 size, void *to);
 bool emu_lane_write(struct emu_group *g, const struct emu_uop *in, u32 w, u32 lane, u32 space,
                     u64 address, u32 size, const void *from);
-/* The allocation of global memory that holds an address, for a site's later accesses; false: there is
- * none that may be accessed so, or the instruction (a load or store, see memops.h) names another space. */
+/* Finds the allocation of global memory that contains an address, for later accesses of the same site. false: there is
+ * none that permits the access, or the instruction (a load or store, see memops.h) names another space. */
 bool emu_find_bound(struct emu_group *g, const struct emu_uop *in, u64 address, bool write,
                     struct emu_bound *out);
-/* The space that a generic address lies in, and its address there. */
+/* The state space (enum ptx_space) of a generic address. */
 u32 emu_space_of(const struct emu_group *g, u64 address);
 
-/* A reduction whose order matters, kept until it is the CTA's turn; false: it is its turn, do it now. */
+/* Defers a reduction whose order matters until the CTA's turn. false: it is the CTA's turn; the caller executes the
+ * reduction now. */
 bool emu_defer_red(struct emu_group *g, const struct emu_uop *in, u64 address, u8 op, u8 type,
                    const void *operand);
-/* Text that the guest prints. */
+/* Prints text of the guest, or defers it until the CTA's turn. */
 void emu_print(struct emu_group *g, const char *text, size_t length);
-/* Lanes of warp w's member mask that live but are not here (EMU_CHECK_SYNC). */
+/* Records a finding if live lanes of the member mask of warp w do not execute the instruction (EMU_CHECK_SYNC). */
 void emu_note_sync(struct emu_group *g, const struct emu_uop *in, u32 w, u32 mask);
 /* One warp instruction counts as one cycle, and as one nanosecond. */
 static inline u64 emu_clock(const struct emu_group *g)
@@ -569,18 +600,18 @@ static inline u64 emu_clock(const struct emu_group *g)
 /* A special register that does not change while a CTA runs, for one lane of warp w of the group. */
 u64 emu_special_value(const struct emu_group *g, u32 w, u32 lane, u32 special);
 
-/* emu/sched/its.c: makes a context of its own of the lanes that run, where others of the warp wait for them. */
+/* emu/sched/its.c: splits the running lanes into a context of their own where other lanes of the warp wait for them. */
 void emu_its_part(struct emu_group *g);
-/* The lanes of warp w of the group that live, in whatever context. */
+/* The live lanes of warp w of the group, in all contexts. */
 u32 emu_warp_alive(const struct emu_group *g, u32 w);
 
-/* emu/sched/frames.c: before the rows of a group that does not run are written to. */
+/* emu/sched/frames.c: must be called before rows are written of a group that does not run. */
 void emu_need_rows(struct emu_group *g);
 
-/* Goes on with the topmost entry of the stack that has lanes; NULL: the group is done. */
+/* Resumes at the topmost entry of the SIMT stack that has live lanes. NULL: the group is done. */
 const struct emu_uop *emu_group_resume(struct emu_group *g);
 
-/* Makes the group `from` into groups of one warp. Each goes on as the group would have. */
+/* Splits the group `from` into groups of one warp, each with the state of the group. */
 void emu_group_split(struct emu_group *g);
 
 /* The bit of a row in emu_code.live. */
@@ -591,10 +622,10 @@ static inline u64 emu_row_bit(const struct emu_frame *f, unsigned bytes, u32 row
     if (bytes < 4) n += f->r32 / (ROW * 4);
     return UINT64_C(1) << n % 64;
 }
-/* row_sizes.c: of each operation the element sizes of the rows d, a, b, c; 0: it has no such row, or it is unknown. */
+/* row_sizes.c: for each operation the element sizes of the rows d, a, b, c; 0: no such row, or unknown. */
 extern const u8 emu_row_sizes[UOP_COUNT][4];
 
-/* What the warp needs when it goes on, its lanes that wait on the stack included. */
+/* The live rows of the group when it resumes, those of lanes that wait on the stack included. */
 static inline u64 emu_needed_rows(const struct emu_group *g)
 {
     const struct emu_code *const c = g->code;
@@ -621,7 +652,7 @@ static inline void emu_put(struct emu_group *g, unsigned bytes, u32 row, u32 w, 
     else *(u16 *)p = (u16)value;
 }
 
-/* How many lanes a mask has; mostly all. */
+/* The number of lanes in a mask, which is mostly LANES. */
 static inline u32 emu_lanes_of(u32 mask)
 {
 #ifdef __POPCNT__

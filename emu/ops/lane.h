@@ -2,7 +2,7 @@
  *
  * A row has an expression for one lane; the handler computes it for the lanes of a row of registers. Every
  * emu/ops/simd_*.c is compiled once for each host instruction set (the Makefile passes -DISA=portable, avx2 or avx512;
- * OP_NAME puts it into the handler's name). One that holds a family of arithmetic is no more than this:
+ * OP_NAME puts it into the handler's name). The file of a family of arithmetic has only these lines:
  *
  *     #include "emu/ops/lane.h"
  *     #define LANE1 LANE_HANDLER1
@@ -12,8 +12,8 @@
  *     #define WARP(name)
  *     #include "emu/ops/uops_int.def"
  *
- * Every loop has 32 turns without dependences between them, so a compiler makes vector code of it. The rows'
- * order matters to emu/lower/, which asserts it. */
+ * Every loop has 32 independent iterations, so compilers vectorise it. emu/lower/ depends on the order of the rows, and
+ * asserts it. */
 #ifndef HEDDLE_EMU_OPS_LANE_H
 #define HEDDLE_EMU_OPS_LANE_H
 
@@ -30,7 +30,7 @@
 #define LANE_PASTE2(isa, name) emu_op_##isa##_##name
 #define LANE_PASTE(isa, name) LANE_PASTE2(isa, name)
 #define OP_NAME(name) LANE_PASTE(ISA, name)
-/* What counts accesses, compiled for the same instruction set (emu/measure/count.h). */
+/* The functions that count accesses, compiled for the same instruction set (emu/measure/count.h). */
 #define COUNTING_PASTE2(isa) emu_counting_##isa
 #define COUNTING_PASTE(isa) COUNTING_PASTE2(isa)
 #define COUNTING COUNTING_PASTE(ISA)
@@ -63,7 +63,7 @@
 #define LANE_HALF_LOOP LANE_LOOP
 #else
 #define LANE_LOOP _Pragma("GCC ivdep")
-/* Of 16 turns: gcc would write each of them out before it looks for vectors. */
+/* For loops of 16 iterations: without this gcc unrolls them completely before it tries to vectorise. */
 #define LANE_HALF_LOOP _Pragma("GCC unroll 1") LANE_LOOP
 #endif
 
@@ -78,7 +78,7 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Vectors as wide as the host's are. Wider ones would be passed and reduced through memory. */
+/* Vectors of the host's vector width. Wider ones would be passed and reduced through memory. */
 #if defined __AVX512F__
 enum { HOST_BYTES = 64 };
 #elif defined __AVX2__
@@ -105,7 +105,7 @@ static const _Alignas(64) u64 numbers_64[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 static const _Alignas(64) u32 numbers_32[16] = {0, 1, 2,  3,  4,  5,  6,  7,
                                                 8, 9, 10, 11, 12, 13, 14, 15};
 
-/* In which bits `count` addresses differ from `first`, first + step, first + 2 step and so on. */
+/* The bits in which `count` addresses differ from the sequence first, first + step, first + 2 step, ... */
 static inline __attribute__((always_inline)) host64 off_run_64(const u64 *at, const u32 count,
                                                                u64 first, const u64 step)
 {
@@ -131,7 +131,7 @@ static inline __attribute__((always_inline)) host64 off_run_32(const u32 *at, co
     return (host64)off;
 }
 
-/* The addresses of a warp's lanes, of a load, store or reduction. */
+/* Computes the addresses of a warp's lanes for a load, store or reduction. */
 static inline __attribute__((always_inline)) void
 uop_addresses(const struct emu_group *g, const struct emu_uop *in, u32 w, u32 space, u64 *at)
 {

@@ -1,15 +1,16 @@
-/* emu/sched/combine.h: reductions of global memory that a host thread keeps to itself for a while. Many CTAs count in few
- * words (a histogram, a sum), and between host threads each of those would wander for every lane. Where all
- * reductions of a program are of one kind that commutes, and no CTA may look for what others have done
- * (emu_program.combines), a host thread combines those of one address, and takes them to memory
+/* emu/sched/combine.h: reductions of global memory that a host thread combines before it executes them. Many CTAs count
+ * in few words (a histogram, a sum), and the cache line of such a word would move between host cores at each lane's
+ * reduction. Where all reductions of a program are of one commutative kind, and no CTA may depend on the progress of
+ * others (emu_program.combines), a host thread combines the reductions of one address, and executes the combined
+ * reduction
  *
- *  - before it reads or writes the allocation in any other way: sites that have found it before are made to find it again,
- *    and combine_found hears of it. After that, reductions of it go to memory at once;
- *  - when another address wants the place;
- *  - when its CTAs seem to wait for others, and at its end.
+ *  - before it reads or writes the allocation in any other way: sites that have found the allocation before must find
+ *    it again, which calls combine_found. After that, reductions of the allocation go to memory at once;
+ *  - when another address needs the same entry of the table;
+ *  - when its CTAs seem to wait for others, and when the host thread ends.
  *
- * Where addresses hardly ever come again, it is left alone for some time. What is in memory in the end does not depend
- * on any of this. */
+ * Where addresses hardly ever repeat, the host thread stops combining for some time. The final contents of memory do
+ * not depend on combining. */
 #ifndef HEDDLE_EMU_SCHED_COMBINE_H
 #define HEDDLE_EMU_SCHED_COMBINE_H
 
@@ -24,41 +25,43 @@ enum {
 
 struct combine_place {
     u64 address; /* 0: empty */
-    u8 *host;    /* of it */
-    u64 value;   /* an element at its beginning */
+    u8 *host;    /* host address of the element */
+    u64 value;   /* the combined operand, at its beginning */
 };
 
-struct combine {       /* of a host thread */
-    u32 lanes, misses; /* of this sample */
-    u32 rest;          /* lanes that go to memory at once before the next one */
-    u8 op, type;       /* of all: enum emu_atomic, enum ptx_type */
+struct combine {       /* the combined reductions of a host thread */
+    u32 lanes, misses; /* reducing lanes in this sample; those without an entry */
+    /* lanes whose reductions go to memory at once until the next sample begins */
+    u32 rest;
+    u8 op, type; /* kind of all reductions: enum emu_atomic, enum ptx_type */
     u32 allocation_count;
     struct combine_allocation {
         u64 low, high;
-        bool shared; /* with other accesses */
+        bool shared; /* the allocation also has other accesses: no combining */
     } allocations[COMBINE_ALLOCATIONS];
     struct combine_place places[COMBINE_PLACES];
-    u8 padding[64]; /* before what the next host thread changes */
+    u8 padding[64]; /* separates the data of the next host thread */
 };
 
-/* Where a value that reductions of `width` bytes (4, 8) at the address are combined into lies; NULL: nowhere yet. */
+/* The combined operand of reductions of `width` bytes (4, 8) at the address. NULL: the address has no entry. */
 static inline u8 *combine_at(struct combine *c, u64 address, u32 width)
 {
     struct combine_place *const p = &c->places[address / width % COMBINE_PLACES];
     return p->address == address ? (u8 *)&p->value : NULL;
 }
 
-/* The first of an address, whose bytes are at `host`. false: it is to go to memory at once. */
+/* Creates the entry for the first reduction of an address; `host`: its host address. false: the caller must execute the
+ * reduction at once. */
 bool combine_first(struct emu_worker *k, u64 address, u8 *host, u8 op, u8 type,
                    const void *operand);
 
-/* So many lanes reduce. Whether they may be combined. */
+/* `lanes` lanes are about to reduce. Whether their reductions may be combined. */
 bool combine_begins(struct combine *c, u32 lanes);
 
-/* An instruction has found the allocation: it may be about to read or write there. */
+/* An instruction has found the allocation and may be about to read or write it. */
 void combine_found(struct emu_worker *k, const struct emu_uop *in, const struct mem_block *b);
 
-/* All that is kept goes to memory. c: NULL is allowed. */
+/* Executes all combined reductions. c: NULL is allowed. */
 void combine_flush(struct combine *c);
 
 #endif

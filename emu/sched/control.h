@@ -1,4 +1,4 @@
-/* emu/sched/control.h: what calls, tables of branches and barriers are, for their handlers. */
+/* emu/sched/control.h: descriptions of calls, branch tables and barriers, for their handlers. */
 #ifndef HEDDLE_EMU_SCHED_CONTROL_H
 #define HEDDLE_EMU_SCHED_CONTROL_H
 
@@ -9,13 +9,13 @@ struct brx_desc { /* brx.idx */
     const struct emu_uop **targets;
 };
 
-/* A value that is handed over: either a register's row or bytes of the .local frame. */
+/* The location of an argument or result of a call: rows of a register, or bytes of the .local frame. */
 struct pass {
     bool in_reg;
     u8 row_bytes; /* in_reg: 2, 4, 8; 16: two rows */
-    u8 count;     /* in_reg: components of a vector, whose rows lie one behind the other; else 1 */
+    u8 count;     /* in_reg: components of a vector, in adjacent rows; else 1 */
     u32 row;
-    u32 local, size; /* otherwise */
+    u32 local, size; /* !in_reg: offset in the .local frame; bytes */
 };
 
 enum runtime_call {
@@ -24,7 +24,7 @@ enum runtime_call {
     RUNTIME_MALLOC,
     RUNTIME_FREE,
     RUNTIME_ASSERTFAIL,
-    RUNTIME_FILES, /* from here on: emu/device/file_calls.c */
+    RUNTIME_FILES, /* this and the next calls: emu/device/file_calls.c */
     RUNTIME_FILE_OPEN = RUNTIME_FILES,
     RUNTIME_FILE_READ,
     RUNTIME_FILE_WRITE,
@@ -34,7 +34,7 @@ enum runtime_call {
     RUNTIME_FILE_SIZE,
     RUNTIME_FILE_CLOSE,
     RUNTIME_FILE_UNLINK,
-    RUNTIME_GRIDS, /* from here on: emu/device/child_grids.c */
+    RUNTIME_GRIDS, /* this and the next calls: emu/device/child_grids.c */
     RUNTIME_PARAMETERS = RUNTIME_GRIDS,
     RUNTIME_PARAMETERS_2,
     RUNTIME_LAUNCH,
@@ -59,40 +59,41 @@ enum runtime_call {
 };
 
 struct call_desc {
-    const struct emu_code *callee; /* NULL: by address, in uop->a (r64, or r32 if x is 4) */
-    u32 function;                  /* number of the callee, until it is lowered */
+    /* NULL: indirect call; its address is in row uop->a (r64, or r32 if x is 4) */
+    const struct emu_code *callee;
+    u32 function; /* number of the callee, used until it is lowered */
     enum runtime_call runtime;
     const char *name;
     struct pass *args, *results;
     u32 arg_count, result_count;
-    const struct emu_uop *back; /* where the callers goes on: a block uop */
+    const struct emu_uop *back; /* the block micro-operation where the caller resumes */
 };
 
-struct code_passes { /* how a function gets and gives its values */
+struct code_passes { /* locations of a function's parameters and results */
     struct pass *params, *results;
     u32 param_count, result_count;
 };
 
 enum bar_kind { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
-/* Ends lanes that do not run and have nothing before them but the end of the kernel. */
+/* Ends inactive lanes whose next instruction is the end of the kernel. */
 void emu_end_idle(struct emu_group *g);
 
-/* emu/ops/access.c: a function with alloca is entered by the lanes that run, and left by those of the mask. */
+/* emu/ops/access.c: the active lanes enter a function with alloca; the lanes of the mask leave it. */
 void emu_stack_enter(struct emu_group *g);
 void emu_stack_leave(struct emu_group *g, const u32 mask[GROUP]);
 
-/* emu/ops/async.c: whether a group that waits there may go on with a false answer. */
+/* emu/ops/async.c: whether the wait of a group at this instruction may time out with result false. */
 bool emu_may_time_out(const struct emu_uop *in);
 
-/* cta.c: space for `need` entries of the group's stack; those that are there stay. */
+/* cta.c: makes space for `need` entries in the group's SIMT stack; existing entries stay. */
 void emu_stack_reserve(struct emu_group *g, u32 need);
 
-/* The lanes that wait on the group's stack while others of their warp run: those of the first warp that has such. 0: no lane
- * waits. (control.c) */
+/* The lanes of the first warp of the group with lanes that wait on the SIMT stack while others of the warp run. 0: no
+ * lane waits. (control.c) */
 u32 emu_waiting_lanes(const struct emu_group *g);
 
-/* The groups that wait at a barrier which is complete are made ready. */
+/* Makes the groups that wait at complete barriers ready. */
 void emu_barrier_check(struct emu_cta *cta);
 
 #endif

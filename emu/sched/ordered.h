@@ -1,14 +1,14 @@
 /* emu/sched/ordered.h: the state of a launch that runs under an order, for the files that run it.
  *
- *     ordered.c                        the loop: asks the order for a warp and runs a burst of it
+ *     ordered.c                        the loop: asks the order for a warp and runs a burst of that warp
  *     residency.c                      CTAs in the slots of SMs: when they begin and end
  *     order_memory.c, order_warps.c    the functions of emu/order.h and emu/order_fast.h
- *     prefetch.c                       what the host prefetches for warps that will run soon
+ *     prefetch.c                       data that the host prefetches for warps that will run soon
  *     emu/progress/livelock_attempt.c  when a livelock proof is attempted
  *
  * A warp that can run is in the queue READY, from which the order picks. A warp that waits for something other than a
- * barrier (an mbarrier, other contexts of the warp) is in WAITING; it is tried again when READY is empty, and now and
- * then. Warps at barriers, asleep or done are in no queue. */
+ * CTA barrier (an mbarrier, other contexts of the warp) is in WAITING; it is retried when READY is empty, and
+ * periodically. Warps that wait at CTA barriers, sleep or are done are in no queue. */
 #ifndef HEDDLE_EMU_SCHED_ORDERED_H
 #define HEDDLE_EMU_SCHED_ORDERED_H
 
@@ -21,42 +21,47 @@
 enum { NOWHERE, READY, WAITING, QUEUES };
 
 struct queue {
-    struct emu_group **group; /* NULL: of a CTA that has not begun */
-    struct emu_warp *warp;    /* READY: who they are */
+    struct emu_group **group; /* NULL: a warp of a CTA that has not begun */
+    struct emu_warp *warp;    /* READY: the warps, for pick() */
     u32 count, cap;
 };
 struct sm_slot {       /* a slot of an SM */
-    struct slot *slot; /* NULL: the CTA has not begun, or there is none */
-    u32 linear;        /* the CTA */
+    struct slot *slot; /* NULL: the CTA has not begun, or the slot has none */
+    u32 linear;        /* linear index of the CTA */
     bool taken;
 };
 struct ordered {
     struct host_worker *h;
     const struct emu_order *order;
-    struct sm_slot *sm_slots; /* by slot; of a cluster they are taken until all of it has ended */
-    struct slot *spare;       /* cta_arena */
-    u32 *queue_at;            /* by slot and warp, of CTAs that have not begun */
-    u32 *vacant_space;        /* slot_count places, */
-    u32 *vacant;              /* and among them the free slots, ascending */
+    /* By slot. The slots of a cluster are taken until all CTAs of the cluster have ended. */
+    struct sm_slot *sm_slots;
+    struct slot *spare; /* cta_arena */
+    /* place in READY of warps of CTAs that have not begun, by slot and warp */
+    u32 *queue_at;
+    u32 *vacant_space; /* memory for `vacant`: slot_count entries */
+    u32 *vacant;       /* the free slots, ascending */
     u32 slot_count, vacant_count;
-    u32 most_warps; /* that are resident at once */
-    u32 next;       /* clusters that have been placed */
-    u32 live;       /* CTAs that have been placed and not ended */
+    u32 most_warps; /* most warps that are resident at once */
+    u32 next;       /* number of clusters that have been placed */
+    u32 live;       /* number of CTAs that have been placed and have not ended */
     struct queue queue[QUEUES];
-    u32 turn;   /* where the default order stands in READY */
-    bool lazy;  /* CTAs are placed when there is nothing else to do, or after PATIENCE: */
-    u32 turns;  /* since the last one was */
-    bool moved; /* something has changed since waiting warps were tried */
+    u32 turn; /* position of the default order in READY */
+    /* CTAs are placed only when no warp can run, or after PATIENCE turns for each ready warp */
+    bool lazy;
+    u32 turns;  /* turns since the last CTA was placed */
+    bool moved; /* something has changed since waiting warps were last retried */
     bool over;
     struct livelock_proof livelock;
     u64 bursts;
-    u64 look_at, look_until; /* bursts: when the next attempt begins; when this one is given up */
-    u64 looked_at, began_at; /* when who goes round was looked for last; when this attempt began */
-    u32 phases;              /* idle() in this attempt */
-    bool settled;            /* the order was when it began */
-    bool drains_observed;    /* emu_machine_drains_observed */
-    struct emu_bound last_bound; /* the allocation that it last stored to, */
-    u64 releases;                /* valid until more memory is released than this: mem_releases */
+    /* in bursts: begin of the next attempt; when this attempt is given up */
+    u64 look_at, look_until;
+    u64 looked_at, began_at;     /* in bursts: last check of all warps; begin of this attempt */
+    u32 phases;                  /* calls of idle() in this attempt */
+    bool settled;                /* the order was quiesced when this attempt began */
+    bool drains_observed;        /* emu_machine_drains_observed */
+    struct emu_bound last_bound; /* the allocation of the last buffered store */
+    /* mem_releases when last_bound was found: it is valid while that is unchanged */
+    u64 releases;
 };
 
 static inline u32 *queue_at(struct ordered *o, const struct queue *q, u32 at)
@@ -104,7 +109,7 @@ static inline void dequeue(struct ordered *o, struct emu_group *g)
     g->turn.queue = NOWHERE;
 }
 
-/* Into the queue that its state asks for. One that waits may be in either: see try_waiting. */
+/* Moves the group to the queue of its state. A group that waits may be in READY or WAITING: see try_waiting. */
 static inline void sort_in(struct ordered *o, struct emu_group *g)
 {
     u8 want = NOWHERE;
@@ -125,7 +130,7 @@ static inline void look_through(struct ordered *o, struct emu_cta *c)
     for (u32 k = 0; k < c->group_count; k++) sort_in(o, &c->groups[c->group_at[k]]);
 }
 
-/* NULL: it has not begun, or is gone. */
+/* The CTA of the warp. NULL: the CTA has not begun, or has ended. */
 static inline struct emu_cta *cta_of(const struct emu_machine *m, const struct emu_warp *who)
 {
     const struct ordered *o = m->ordered;
@@ -133,7 +138,7 @@ static inline struct emu_cta *cta_of(const struct emu_machine *m, const struct e
     return p && p->cta.linear == who->cta ? &p->cta : NULL;
 }
 
-/* The contexts of a warp, one after the other: *at is 0 at first. NULL: no more. */
+/* Iterates over the contexts of a warp; *at is 0 at first. NULL: no more contexts. */
 static inline struct emu_group *next_context(const struct emu_cta *c, u32 warp, u32 *at)
 {
     if (c->context_count == c->warps) return (*at)++ ? NULL : &c->groups[warp];
@@ -144,7 +149,7 @@ static inline struct emu_group *next_context(const struct emu_cta *c, u32 warp, 
     return NULL;
 }
 
-/* Somebody looks whether memory changes. */
+/* The current attempt of a livelock proof, which must be informed of changes of memory. NULL: none. */
 static inline struct livelock_proof *livelock_proof_of(const struct emu_machine *m)
 {
     return m->ordered ? m->ordered->h->livelock : NULL;
@@ -152,25 +157,25 @@ static inline struct livelock_proof *livelock_proof_of(const struct emu_machine 
 
 /* ---- residency.c ------------------------------------------------------------------------------------ */
 
-/* Begins the CTA that has been placed into a slot; _queued: its warps are in READY already. */
+/* Begins the CTA that has been placed in a slot. residency_begin_queued: its warps are in READY already. */
 struct slot *residency_begin(struct ordered *o, u32 slot);
 void residency_begin_queued(struct ordered *o, u32 slot);
-/* Places as many CTAs as there are slots for and the order wants. */
+/* Places CTAs while there are free slots and the order admits CTAs. */
 void residency_place(struct ordered *o);
-/* Under an order that places nothing itself: a running warp may wait for a CTA that has not been placed. */
+/* For orders without place(): places CTAs, since a running warp may wait for a CTA that has not been placed. */
 void residency_place_beside(struct ordered *o);
-/* A CTA has ended: its slot is free, and the next may be placed. */
+/* A CTA has ended: frees its slot, so that the next CTA may be placed. */
 void residency_cta_ended(struct ordered *o, struct emu_cta *c);
 void residency_init(struct ordered *o);
 
 /* ---- prefetch.c -------------------------------------------------------------------------------------- */
 
-/* The rows that the warp reads first when it runs. */
+/* Prefetches the rows that the warp reads first when it runs. */
 void prefetch_rows(const struct emu_group *g);
 
 /* ---- emu/progress/livelock_attempt.c ------------------------------------------------------------------ */
 
-/* After each burst. Whether it is proved that no warp will ever get any further. */
+/* To be called after each burst. Whether it is proved that no warp can ever make progress. */
 bool livelock_attempt(struct ordered *o);
 
 #endif
