@@ -1,16 +1,16 @@
 /* emu/speculate/ownership_tags.h: the ownership tags of words, and what an access does to them.
  *
- * Conflict-free speculation keeps a tag for each word of memory (ownership.h): which lane has stored to it or loaded it
- * in this phase. is_bad() says whether an access conflicts with the tag, after() which tag it leaves, and leave() does
- * both for adjacent words. simd_ownership.c finds the words of a warp's access; all of this is compiled into it, once
- * for each host instruction set. */
+ * Conflict-free speculation keeps a tag for each word of memory (ownership.h): which warp (or thread) has stored to the
+ * word or loaded it in this phase. is_bad() says whether an access conflicts with the tag, after() which tag it leaves,
+ * and leave() does both for adjacent words. simd_ownership.c finds the words of a warp's access; all of this is
+ * compiled into it, once for each host instruction set. */
 #ifndef HEDDLE_EMU_SPECULATE_OWNERSHIP_TAGS_H
 #define HEDDLE_EMU_SPECULATE_OWNERSHIP_TAGS_H
 
 #include "emu/ops/lane.h"
 #include "emu/speculate/ownership.h"
 
-/* Unoptimised, gcc's intrinsics for these are macros that it warns of. */
+/* Without optimisation, gcc's intrinsics for these are macros that cause warnings. */
 #if defined __AVX512F__ && defined __OPTIMIZE__
 #define HAS_GATHER 1
 #else
@@ -22,13 +22,13 @@ enum kind { LOADS, STORES, REDUCES };
 struct lanes { /* of a warp */
     struct conflict_free *p;
     const struct emu_cta *cta;
-    struct tagged_shared *shared; /* NULL: there is none, or no other warp that has it */
+    struct tagged_shared *shared; /* NULL: no shared memory, or the CTA has only one warp */
     u32 site, mask, size;
-    u32 step; /* from one lane's tag to the next one's */
+    u32 step; /* difference between the tags of adjacent lanes */
     enum kind kind;
     u8 flags; /* enum emu_access_flag */
-    /* The tag that lane 0 leaves if it stores or reduces; if it loads, if nobody else was there: in global memory, in
-     * shared */
+    /* The tag that lane 0 leaves if it stores or reduces, or if it loads a word without a tag: in global memory; in
+     * shared memory. */
     u32 own, own_shared;
     _Alignas(64) u64 at[LANES];
 };
@@ -45,9 +45,9 @@ static inline __attribute__((always_inline)) void gather(u32 to[LANES], const u3
 #endif
 }
 
-/* What follows has no choices, of which compilers would make branches in place of vectors. */
+/* The following functions have no conditional code, which compilers would turn into branches instead of vectors. */
 
-/* A tag as it is from `base` on: of this phase. */
+/* The tag without the number of its phase. 0: the tag is of an earlier phase, below `base`. */
 static inline __attribute__((always_inline)) u32 since(u32 tag, u32 base)
 {
     return (tag - base) & (0 - (u32)(tag >= base));
@@ -60,15 +60,15 @@ static inline __attribute__((always_inline)) u32 after(u32 was, u32 me, const en
     return was ? with : me;
 }
 
-/* 0: it is not. */
+/* Not 0: an access with tag `me` conflicts with the tag `was`. */
 static inline __attribute__((always_inline)) u32 is_bad(u32 was, u32 me, const enum kind kind)
 {
     const u32 differ = (was | (kind != REDUCES)) ^ (me | (kind == LOADS));
     return differ & (kind == LOADS ? 0 - (was & 1) : was ? ~0u : 0);
 }
 
-/* Tags of this phase: those from `base` on, which is 0 if there are no phases; `own`: the first lane's, whose words
- * come first, and are 1 << shift as the others' are. Whether somebody else is in the way. */
+/* Sets the tags of `count` adjacent words. base: first tag of this phase, 0 if there are no phases. own: tag of the
+ * first lane. Each lane has 1 << shift words. Whether some word conflicts. */
 static inline __attribute__((always_inline)) bool leave(u32 *tag, u32 count, const u32 base,
                                                         const u32 own, const u32 step,
                                                         const u32 shift, const enum kind kind)

@@ -1,15 +1,16 @@
-/* emu/speculate/speculation.h: the one interface between the scheduler and the mechanisms that avoid work which makes no
- * difference.
+/* emu/speculate/speculation.h: the only interface between the scheduler and the mechanisms that avoid work without
+ * changing results.
  *
- * Under an order a launch runs one warp at a time and asks the order before each access. Three mechanisms avoid that:
+ * Under an order a launch runs one warp at a time and asks the order before each access. Three mechanisms avoid this
+ * cost:
  *
  *     conflict_free.c   conflict-free speculation: a native run with ownership tags and an undo log
  *     deferred.c        deferred reductions: reductions of such a run go into a log, which is replayed under the order
  *     busy_wait.c       (emu/progress/) busy-wait elision: a polling warp is not executed while the word does not change
  *
- * Each attaches to a machine by one table of hooks, emu_machine.speculation. A machine has at most one: a speculative run
- * has no order, a replay runs no warps, and busy waits are elided under an order. NULL: none of them, and then the hooks
- * cost one comparison. --speculate=off (emu_config.no_speculation) never sets one.
+ * Each mechanism attaches to a machine by a table of hooks, emu_machine.speculation. A machine has at most one table: a
+ * speculative run has no order, a replay runs no warps, and busy waits are elided under an order. NULL: no mechanism,
+ * and each hook costs one comparison. With --speculate=off (emu_config.no_speculation) no table is ever set.
  *
  * Called by emu/device/launch.c (speculation_run), emu/sched/ (the hooks) and emu/ops/access.c (allocation_found). The
  * tags themselves are written by instructions of their own (ownership.h, simd_ownership.c), which programs lowered with
@@ -17,8 +18,9 @@
  *
  * Speculative runs use several host threads (emu_config.threads); replays and launches under an order use one at a time.
  *
- * Invariant: memory, output and faults are what the order alone would leave. Not covered: launches whose events are
- * counted, those with observers that ask for all events, clusters, and independent thread scheduling. */
+ * Invariant: memory, output and faults are those of a launch under the order without speculation. Not speculated:
+ * launches whose events are counted, launches with observers that need all events, clusters, and independent thread
+ * scheduling. */
 #ifndef HEDDLE_EMU_SPECULATE_SPECULATION_H
 #define HEDDLE_EMU_SPECULATE_SPECULATION_H
 
@@ -31,7 +33,7 @@ struct host_worker;
 struct launch_counts;
 struct mem_block;
 
-/* what became of a warp that speculation->elide was asked about */
+/* results of speculation.elide */
 enum elided {
     ELIDED_NOT,
     ELIDED_READY,  /* its burst is spent; it stays ready */
@@ -43,7 +45,8 @@ struct speculation {
     const char *name;
 
     /* -- a speculative run: conflict_free.c ------------------------------------------------------------ */
-    /* A host thread of the launch is about to begin. Called for one after the other, before any runs. */
+    /* A host thread of the launch is about to begin. Called for all host threads in sequence, before any of them
+     * runs. */
     void (*thread_begins)(struct emu_worker *k);
     /* A load or store has found the allocation that its fast path, or one lane, will access. */
     void (*allocation_found)(const struct emu_group *g, const struct emu_uop *in,
@@ -51,7 +54,7 @@ struct speculation {
     void (*fence)(const struct emu_group *g, const struct emu_uop *in);
     /* The group arrives at a CTA barrier of `threads` threads, 0: all. waits: bar.sync, not bar.arrive. */
     void (*barrier_arrival)(const struct emu_group *g, u32 id, u32 threads, bool waits);
-    /* The barrier is complete; the warps that wait at it have not gone on yet. */
+    /* The barrier is complete; the warps that wait at it are not yet released. */
     void (*barrier_complete)(const struct emu_cta *c, u32 id);
     /* The host thread has run a CTA to its end, and the first `ctas` CTAs of the grid have ended. */
     void (*ctas_ended)(const struct emu_worker *k, u32 ctas);
@@ -63,29 +66,31 @@ struct speculation {
 
     /* -- under an order: emu/progress/busy_wait.c -------------------------------------------------------------- */
     void (*group_begins)(struct emu_group *g); /* the warp of a CTA that begins */
-    /* Before a warp with busy_wait_known runs: whether what it would do in this burst has been accounted for. */
+    /* Called before a warp with polling.known runs: whether the effects of its burst have been accounted for without
+     * running it. */
     enum elided (*elide)(struct host_worker *h, struct emu_group *g, u32 burst);
-    /* Runs the group in place of the interpreter's loop; only of groups with returned_to_access. false: it did not. */
+    /* Runs a group with polling.returned in place of the interpreter's loop. false: it did not run the group. */
     bool (*run)(struct emu_group *g);
-    /* The warp has run from `from` and has stopped. */
+    /* The warp has run from `from` on and has stopped. */
     void (*stopped)(struct emu_group *g, const struct emu_uop *from);
-    void (*prefetch)(const struct emu_group *g); /* what elide will read */
+    void (*prefetch)(const struct emu_group *g); /* prefetches the data that elide will read */
 };
 
 extern const struct speculation conflict_free_speculation, deferred_replay_speculation,
     busy_wait_speculation;
 
-/* Whether a launch of the kernel will be speculated, as far as kernel and device go. wants: enum emu_want and
- * emu_fast_want of its order. */
+/* Whether kernel and device permit that the launch is speculated. wants: enum emu_want and emu_fast_want of its
+ * order. */
 bool speculation_applies(const struct emu *e, struct emu_kernel *k, const struct emu_launch *l,
                          unsigned wants);
-/* Tries to run the launch without its order (or without its observers). EMU_CONFLICT_FREE, EMU_DEFERRED_REDUCTIONS: it has
- * run, and e->report.fault and *counts are filled in. EMU_ROLLED_BACK: memory is as it was, and the launch must be run
- * in full. EMU_NATIVE: it was not tried. */
+/* Tries to run the launch without its order (or without its observers). EMU_CONFLICT_FREE, EMU_DEFERRED_REDUCTIONS: the
+ * launch has run, and e->report.fault and *counts are set. EMU_ROLLED_BACK: memory is restored, and the launch must be
+ * run under its order or with its observers. EMU_NATIVE: the launch was not speculated. */
 enum emu_execution speculation_run(struct emu *e, struct emu_kernel *k, const struct emu_machine *m,
                                    struct launch_counts *counts);
 
-/* Attaches busy-wait elision to a launch that is about to run under its order, where it applies; and ends it. */
+/* Attach busy-wait elision to a launch that is about to run under its order, if it applies; detach it after the
+ * launch. */
 void speculation_attach(struct host_worker *h);
 void speculation_detach(struct host_worker *h);
 
