@@ -8,37 +8,37 @@
 #include <stdlib.h>
 
 enum {
-    INTERLEAVE = 256, /* bytes of memory that lie in one partition */
+    INTERLEAVE = 256, /* consecutive bytes of memory in one partition */
 };
 #define NONE UINT32_MAX
 
 struct transaction { /* entries of one sector (IV-F) */
     struct dab_buffer *from;
-    uint32_t first, last; /* of its entries, linked by `next` */
+    uint32_t first, last; /* first and last entry; entries are linked by `next` */
     uint32_t partition;
-    uint32_t after; /* the SM's next transaction */
+    uint32_t after; /* next transaction of the SM */
 };
 struct sm_send_queue { /* transactions that an SM has sent and that have not arrived */
     uint32_t first, last;
     uint32_t at; /* index in `active` */
 };
-struct partition_queue { /* what one SM has for one partition in this flush */
+struct partition_queue { /* transactions of one SM for one partition in this flush */
     uint32_t expected, done;
     uint32_t first, last; /* transactions in the flush buffer */
-    uint32_t next_sm;     /* a ring of the SMs that have more to come */
+    uint32_t next_sm;     /* ring of the SMs that have more transactions for this partition */
 };
 struct sent_buffer {
     struct dab_buffer *from;
     uint32_t sm;
 };
-struct sector_slot { /* of a table of the sectors of one buffer */
+struct sector_slot { /* entry of a hash table of the sectors of one buffer */
     uint64_t sector;
-    uint32_t stamp; /* differs from the net's: a slot of another buffer */
-    uint32_t is;    /* its transaction */
+    uint32_t stamp; /* differs from dab_net.stamp: an entry of an earlier buffer */
+    uint32_t is;    /* index of its transaction */
 };
 struct partition {
-    uint32_t turn; /* the SM whose transaction is next; NONE: all are carried out */
-    uint32_t last; /* the SM before it in the ring */
+    uint32_t turn; /* the SM whose transaction is next; NONE: all are executed */
+    uint32_t last; /* the previous SM in the ring */
     uint32_t waiting;
 };
 
@@ -50,27 +50,31 @@ struct dab_net {
     uint32_t sms, clusters;
     struct transaction *transactions;
     uint32_t transaction_count, transaction_cap;
-    struct dab_buffer **copies; /* of what is on its way */
+    struct dab_buffer **copies; /* copies of buffers whose transactions have not arrived */
     uint32_t copy_count, copy_cap;
     struct sm_send_queue *send_queues;
-    uint32_t *active, active_count;           /* SMs that have sent */
+    uint32_t *active, active_count;           /* list of SMs that have sent transactions */
     struct partition_queue *partition_queues; /* [partition][SM] */
     struct partition *partitions;
-    uint32_t waiting;            /* in all flush buffers */
-    struct sector_slot *sectors; /* of a buffer that is being sent: open addressing */
+    uint32_t waiting; /* number of transactions in all flush buffers */
+    /* hash table of the buffer that is being sent, with open addressing */
+    struct sector_slot *sectors;
     uint32_t sector_slots, stamp;
-    /* At once: */
+    /* Members of flush_at_once.c: */
     bool at_once;
     struct sent_buffer *sent_buffer;
     uint32_t sent_count, sent_cap;
-    uint32_t *left;                          /* by place in `active`: transactions of the SM */
-    uint32_t *queued;                        /* of an SM, by partition: likewise */
-    uint32_t *place, place_cap;              /* of each entry: its transaction's in its queue */
-    uint32_t *first, first_cap, place_count; /* of each place: where its elements begin in the */
-    struct emu_reduction *list;              /* elements, in the order in which they are done */
+    uint32_t *left; /* number of transactions of each SM of `active` */
+    /* number of transactions of one SM for each partition */
+    uint32_t *queued;
+    /* for each entry: the place of its transaction in the queue */
+    uint32_t *place, place_cap;
+    /* for each place: index of its first element in `list` */
+    uint32_t *first, first_cap, place_count;
+    struct emu_reduction *list; /* elements in the order of execution */
     uint32_t list_cap;
-    bool by_sector;                  /* buffers have these */
-    const struct dab_sector **order; /* in which they are done */
+    bool by_sector;                  /* buffers have sectors instead of entries */
+    const struct dab_sector **order; /* the sectors in the order of execution */
     uint32_t order_cap;
     uint64_t inverse; /* 2^64 / partitions */
 };
@@ -106,7 +110,8 @@ static inline void dab_net_clear_sectors(struct dab_net *n, uint32_t entries)
     n->stamp++;
 }
 
-/* Where a sector is; *is_new: where it is to be. Which of them is anybody's guess, the host's, too. */
+/* Finds the sector's entry in the table, or creates it: *is_new. Branch predictors cannot predict which of the two it
+ * is. */
 static inline struct sector_slot *dab_net_find_sector(struct dab_net *n, uint64_t address,
                                                       bool *is_new)
 {
@@ -121,14 +126,14 @@ static inline struct sector_slot *dab_net_find_sector(struct dab_net *n, uint64_
     return &list[i];
 }
 
-/* The entry that goes first: SMs of even number may begin in the middle. */
+/* The index of the first entry to send: SMs with even numbers may begin in the middle. */
 static inline uint32_t dab_net_first_entry(const struct dab_net *n, uint32_t sm,
                                            const struct dab_buffer *b)
 {
     return b->order_matters ? 0 : atomic_buffer_first(n->options->offset, sm, b->count);
 }
 
-/* flush_at_once.c: carries out what was sent, in the order in which partitions would. */
+/* flush_at_once.c: executes the sent transactions in the order in which the partitions would execute them. */
 void dab_net_flush_at_once(struct dab_net *n);
 
 #endif

@@ -8,21 +8,23 @@
 enum { JOINED = 32 };
 struct warp_views { /* a resident warp */
     uint32_t cta, writer;
-    struct view now; /* what precedes its next operation */
-    /* What a fence will add: strong reads have read it from releases of the CTA, or of others. */
+    struct view now; /* the writes that precede its next operation in causality order */
+    /* Views that a fence will add: strong reads have read them from releases of threads of the CTA, or of other
+     * threads. */
     struct view acquired, acquired_wide;
-    uint32_t stores;              /* and atomics, so far */
-    uint64_t last_edge;           /* what it read last, for views.execution */
-    uint64_t last_acquired;       /* the publication that was joined last, and how */
-    uint64_t joined[JOINED];      /* shared views that were joined, and to what: by hash, 0: none */
-    struct publication *released; /* by its last fences; NULL: none */
+    uint32_t stores;        /* number of stores and atomics so far */
+    uint64_t last_edge;     /* the last read, for views.execution */
+    uint64_t last_acquired; /* the publication that was joined last, and in which way */
+    /* shared views that were joined, with the view that they were joined to, by hash; 0: none */
+    uint64_t joined[JOINED];
+    struct publication *released; /* the publication of its last fences; NULL: none */
 };
 enum { BARRIERS = 16 };
-struct cta_views { /* of a slot */
+struct cta_views { /* views of the CTA in a slot */
     struct view sc;
     struct {
         struct view released;
-        uint64_t waiting; /* warps */
+        uint64_t waiting; /* mask of the waiting warps */
     } barriers[BARRIERS];
 };
 
@@ -31,17 +33,17 @@ struct views {
     struct emu_shape shape;
     struct views_settings settings;
     uint64_t *state;
-    uint64_t now; /* messages and other events */
-    /* The sum of hashes of what each load read and each store came behind. A sum, so that the sequence of accesses that have
-     * nothing to do with each other makes no difference. */
+    uint64_t now; /* time: number of messages and other events so far */
+    /* The sum of hashes of the message that each load read and of the message that each store follows. It is a sum, so
+     * that it does not depend on the sequence of independent accesses. */
     uint64_t execution;
-    uint64_t access; /* how many accesses there have been */
+    uint64_t access; /* number of accesses so far */
     struct histories histories;
     struct warp_views *warps; /* by slot and warp */
     struct cta_views *ctas;   /* by slot */
     struct view sc;
-    bool has_fences; /* some warp has released something */
-    bool widened;    /* a view of a CTA that has ended was (struct view) */
+    bool has_fences; /* some warp has executed a release */
+    bool widened;    /* a view of a CTA that has ended was widened (struct view) */
     size_t warp_capacity, cta_capacity;
 };
 
@@ -53,7 +55,7 @@ static inline bool views_is_wide(const struct views *v, uint8_t scope)
 {
     return scope != EMU_SCOPE_CTA || v->settings.ignores_scopes;
 }
-/* What a release of the warp publishes now: its view, and all that it has written. */
+/* Sets `out` to the view that a release of the warp publishes now: its view, and all its own writes. */
 static inline void views_of_release(const struct views *v, const struct warp_views *g,
                                     struct view *out)
 {

@@ -1,11 +1,11 @@
-/* determinism/views/view.h: what a thread must see of the writes of a launch.
+/* determinism/views/view.h: the writes of a launch that a thread must see.
  *
  * A write to memory is a *message*: its writer and the time at which it was born, which is unique in a launch. A view is
  * the set of messages that precede the thread's next operation in the causality order of the PTX ISA ("Memory Consistency
  * Model", Causality Order). A read may not return a value that is older than a message in the thread's view.
  *
- *     view_add_message(&v, born);                   // a strong read has observed it
- *     view_add_writer(&v, warp, now);               // all that this warp has written so far
+ *     view_add_message(&v, born);                   // a strong read has observed the message
+ *     view_add_writer(&v, warp, now);               // all writes of this warp so far
  *     view_join(&v, &published);                    // an acquire pattern has read from a release pattern
  *     if (view_covers(&v, writer, born)) ...
  *
@@ -20,14 +20,14 @@
 enum { VIEW_WRITERS = 8, VIEW_MESSAGES = 40 };
 
 struct view {
-    uint64_t all; /* every message born until then */
-    bool widened; /* it was full: it may contain more than it must */
+    uint64_t all; /* every message born until this time */
+    bool widened; /* the view was full: it may contain more than causality order demands */
     uint32_t writer_count, message_count;
     struct view_writer {
         uint64_t until;
         uint32_t writer;
-    } writers[VIEW_WRITERS];          /* messages of one writer born until then */
-    uint64_t messages[VIEW_MESSAGES]; /* single ones: when they were born, ascending */
+    } writers[VIEW_WRITERS];          /* all messages of one writer born until `until` */
+    uint64_t messages[VIEW_MESSAGES]; /* birth times of single messages, ascending */
 };
 
 static inline bool view_covers(const struct view *v, uint32_t writer, uint64_t born)
@@ -46,7 +46,8 @@ void view_add_all(struct view *v, uint64_t until);
 void view_add_writer(struct view *v, uint32_t writer, uint64_t until);
 void view_add_message(struct view *v, uint64_t born);
 void view_join(struct view *v, const struct view *from);
-/* Whether a join with a view of which this is known changes nothing. false: unknown. */
+/* Whether a join with a view changes nothing; `newest`: no message of that view was born later; is_widened: of that
+ * view. false: unknown. */
 static inline bool view_contains_all_until(const struct view *v, uint64_t newest, bool is_widened)
 {
     return newest <= v->all && is_widened <= v->widened;
@@ -54,8 +55,8 @@ static inline bool view_contains_all_until(const struct view *v, uint64_t newest
 
 /* ---- what release patterns publish ------------------------------------------------------------------------- */
 
-/* A view that several publications have. Counted; it does not change once it is published, so whoever has joined it need not
- * join it again: views only grow. */
+/* A view that several publications share, with a reference count. It does not change after it is published, so a view
+ * that has joined it need not join it again: views only grow. */
 struct shared_view {
     uint64_t id; /* unique, not 0 */
     uint32_t refs;
@@ -65,21 +66,22 @@ struct shared_view {
 
 enum { PUBLISHED = 3 };
 
-/* The views of the release patterns (ISA, "Release and Acquire Patterns") that a strong write belongs to: its own, and
- * those of the write before it if it is an atomic (observation order goes on through atomics). Shared and counted. */
+/* The views of the release patterns (ISA, "Release and Acquire Patterns") that a strong write belongs to: its own and,
+ * if the write is an atomic, those of the previous write (observation order continues through atomics). Publications
+ * are shared and have a reference count. */
 struct publication {
     uint64_t id;     /* unique */
-    uint64_t newest; /* of all views */
-    bool is_widened; /* one of them is */
+    uint64_t newest; /* birth time of the newest message in all views */
+    bool is_widened; /* some view is widened */
     uint32_t refs, count;
     struct published {
-        uint32_t cta;    /* of the thread that released */
-        bool is_anyones; /* merged from several: every thread may acquire `narrow` */
-        bool is_widened; /* `narrow` is */
-        uint64_t
-            newest; /* nothing in `narrow` was born after it, nor in `wide`, which it contains */
-        /* of the last release whose scope is at least the CTA, and at least the cluster (NULL: none). The scope of a
-         * cluster is treated as that of the GPU. A reference each. */
+        uint32_t cta;    /* CTA of the releasing thread */
+        bool is_anyones; /* merged from several publications: every thread may acquire `narrow` */
+        bool is_widened; /* `narrow` is widened */
+        /* No message in `narrow` was born after this time. `narrow` contains `wide`. */
+        uint64_t newest;
+        /* Views of the last release whose scope is at least the CTA, and at least the cluster (NULL: none). The scope
+         * of a cluster is treated as that of the GPU. Each holds a reference. */
         struct shared_view *narrow, *wide;
     } by[PUBLISHED];
     struct publication *next; /* of those that are not in use */
@@ -90,9 +92,9 @@ struct publication_pool {
     struct shared_view *spare_views;
     uint64_t ids;
 };
-/* With one reference, an empty view. */
+/* Creates an empty view with one reference. */
 struct shared_view *shared_view_new(struct publication_pool *pool);
-/* Likewise a copy, which may be changed until it is published. */
+/* Creates a copy with one reference; it may be changed until it is published. */
 struct shared_view *shared_view_copy(struct publication_pool *pool, const struct view *from);
 static inline struct shared_view *shared_view_reference(struct shared_view *v) /* NULL is allowed */
 {
@@ -102,14 +104,14 @@ static inline struct shared_view *shared_view_reference(struct shared_view *v) /
 void shared_view_release(struct publication_pool *pool,
                          struct shared_view *v); /* NULL is allowed */
 
-/* With one reference, empty. */
+/* Creates an empty publication with one reference. */
 struct publication *publication_new(struct publication_pool *pool);
-/* The first one of `p`: takes the caller's references. newest and is_widened need not be set. */
+/* Adds the first element of `p` and takes over the caller's references. by.newest and by.is_widened need not be set. */
 void publication_begin(struct publication *p, struct published by);
-/* Takes references of its own to the views of `by`. */
+/* Adds an element to `p`, with references of its own to the views of `by`. */
 void publication_add(struct publication_pool *pool, struct publication *p,
                      const struct published *by);
-/* What `from` has published, also by `p`, which has another id then. */
+/* Adds all elements of `from` to `p`, which gets a new id. */
 void publication_add_all(struct publication_pool *pool, struct publication *p,
                          const struct publication *from);
 void publication_release(struct publication_pool *pool,
