@@ -1,4 +1,4 @@
-/* Findings, and the observer that looks for reads of what nobody wrote. */
+/* Findings, and the observer that finds reads of memory that was never written. */
 #include "emu/device/check.h"
 
 #include "base/arena.h"

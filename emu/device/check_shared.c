@@ -1,9 +1,9 @@
-/* EMU_CHECK_BOUNDS: accesses that leave the __shared__ variable whose address they were made from.
+/* EMU_CHECK_BOUNDS: accesses outside of the __shared__ variable from whose address they were computed.
  *
- * The bounds that are always checked are those of the CTA's whole shared memory. An index behind the end of one variable
- * reads and writes the next one unnoticed. Lowering knows of most accesses which variable they mean (ptx/shared_base.c) and
- * says its place with the instruction's; this observer compares. Accesses of dynamic shared memory, and those whose
- * variable is not known, are not compared. */
+ * The bounds of the CTA's whole shared memory are always checked. An index past the end of one variable accesses the
+ * next variable without a fault. Lowering determines the variable of most accesses (ptx/shared_base.c) and stores its
+ * range with the instruction's position; this observer compares addresses with that range. Accesses of dynamic shared
+ * memory, and accesses whose variable is unknown, are not checked. */
 #include "emu/device/check.h"
 
 #include "base/arena.h"

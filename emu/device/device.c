@@ -1,4 +1,4 @@
-/* A device: what it is made of, and its memory. */
+/* A device: creation, memory, copies by the host. */
 #define _GNU_SOURCE
 #include "emu/device/device.h"
 #include "emu/device_order.h"

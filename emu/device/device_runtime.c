@@ -1,5 +1,6 @@
-/* The functions that CUDA's device runtime supplies: vprintf, malloc, free, __assertfail, and those that child_grids.c has;
- * and the calls of files that file_calls.c has. A program that uses malloc or free runs its CTAs in turn (emu/lower/flow.c), so addresses do not depend on threads. */
+/* The functions of CUDA's device runtime: vprintf, malloc, free and __assertfail. Calls of launches are in
+ * child_grids.c, calls of files in file_calls.c. A program that uses malloc or free runs its CTAs on one host thread
+ * (emu/lower/flow.c), so addresses do not depend on the number of threads. */
 #include "emu/sched/control.h"
 
 #include "base/buf.h"

@@ -1,8 +1,8 @@
 /* The guest's file calls: buffers between guest memory and emu/files.h.
  *
- * The caller (device_runtime.c) has asked the order for its turn, so that memory has all that the warp has stored. A buffer is
- * accessed in parts of 16 bytes where its address allows it, and else byte by byte: as a thread's own loads and stores
- * would be, in any state space. */
+ * The caller (device_runtime.c) has reported the call to the order, so memory has all stores of the warp. A buffer is
+ * accessed in parts of 16 bytes where its address permits it, else byte by byte, like loads and stores of the thread,
+ * in any state space. */
 #include "emu/device/file_calls.h"
 
 #include "emu/device/device.h"

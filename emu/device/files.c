@@ -1,10 +1,11 @@
 /* See emu/files.h: a view of one folder in which changes stay in memory until they are committed.
  *
- * A file is its bytes in the folder, of which `base` count, and over them pages of 4 KiB that the guest has written; what is
- * neither is zero. The state of a file in the folder is looked at when the guest first names it after a commit.
+ * The contents of a file are its first `base` bytes in the folder, overlaid by pages of 4 KiB that the guest has
+ * written; other bytes are zero. The file in the folder is examined when the guest first names it after a commit.
  *
- * The quota: a page counts when it is written for the first time since the last commit, or when the file grows over it; a
- * new file counts as a page. Nothing is given back. So memory, holes and new files are bounded whatever the guest does. */
+ * The quota: a page counts when it is first written after a commit, or when the file grows over it; a new file counts
+ * as a page. Truncating and deleting return nothing to the quota. So memory, holes and new files are bounded whatever
+ * the guest does. */
 #define _GNU_SOURCE
 #include "emu/files.h"
 

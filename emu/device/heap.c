@@ -1,5 +1,5 @@
-/* The heap of the guest's malloc and free: blocks of global memory that know where in the code they were
- * made. Programs that use it run their CTAs in turn on one thread (emu/lower/flow.c). */
+/* The heap of the guest's malloc and free: blocks of global memory with the position in the code that allocated them.
+ * Programs that use the heap run their CTAs on one host thread (emu/lower/flow.c). */
 #include "emu/sched/launch.h"
 
 #include "base/diag.h"

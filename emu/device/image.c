@@ -1,10 +1,10 @@
 /* Variables and functions of linked modules: numbers, addresses, initial values, layouts.
  *
- * Initial values are converted as ptxas does it: an integer gives its low bytes; a decimal or 0d number
- * is rounded to .f32 where the element has 4 bytes and else gives the low bytes of the double; 0f gives
- * its 4 bytes as they are, zeros behind. What is wider than a value ends in zeros. Lists are another
- * matter: where an inner one is too short its rest is zero, as the PTX ISA says (5.4.4 Initializers);
- * ptxas 13.0 takes the next list's values for it. */
+ * Initial values are converted as ptxas does it: an integer gives its low bytes; a decimal or 0d number is rounded to
+ * .f32 where the element has 4 bytes and else gives the low bytes of the double; 0f gives its 4 bytes as they are,
+ * zeros behind. An element that is wider than its value is filled with zeros. Lists differ from ptxas: if an inner list
+ * is too short, its remaining elements are zero, as the PTX ISA says (5.4.4 Initializers); ptxas 13.0 fills them with
+ * the next list's values. */
 #include "emu/device/image.h"
 
 #include "base/arena.h"

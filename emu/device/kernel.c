@@ -1,4 +1,4 @@
-/* Images, their kernels and variables; a kernel's code, made when a launch first wants it. */
+/* Images, their kernels and variables. A kernel's code is lowered when a launch first needs it. */
 #define _GNU_SOURCE /* strdup */
 #include "emu/device/device.h"
 #include "emu/gpu.h"

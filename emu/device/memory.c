@@ -1,15 +1,15 @@
-/* Global memory: a reserved range of host addresses, and a tree of the blocks that are alive in it.
+/* Global memory: a reserved range of host addresses, and a tree of the live blocks in it.
  *
- * The tree is a treap ordered by address. A node knows the free bytes before its block, and the most
- * free bytes before any block below it, so that the first gap that fits is found by one way down. Free
- * bytes are counted from addresses aligned to MEM_ALIGN; a block that wants more takes the first gap that
- * is large enough wherever it begins. Behind the last block the first fitting address is taken.
+ * The tree is a treap ordered by address. A node has the number of free bytes before its block, and the largest such
+ * number in its subtree, so that the first gap that fits is found in one descent. Free bytes are counted from addresses
+ * aligned to MEM_ALIGN; a block with a larger alignment takes the first gap that is large enough at any aligned
+ * address. After the last block the first fitting address is taken.
  *
- * Host pages are opened for access as far as blocks ever reached, in steps: one range with a boundary
- * that moves, not a range for each block, since a host has a limit on those.
+ * Host pages are made accessible up to the highest address that blocks ever had, in steps: one range with a moving
+ * boundary instead of a range for each block, since a host limits the number of ranges.
  *
- * A block that the host shares has its place among the addresses like any other, but its bytes elsewhere:
- * in pages of its own, which the host sees at the device's address. */
+ * A block shared with the host has a device address like any other, but its bytes are in pages of its own, which the
+ * host maps at the device's address. */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, madvise */
 #include "emu/unwritten.h"
 

@@ -1,9 +1,9 @@
 /* The digest of global memory.
  *
- * Bytes are taken as little-endian words of 8, in chunks that end where 4096 divides the address. The
- * words go round four lanes, those behind the last whole 32 bytes to the first lane. Each step can be
- * undone, so a chunk in which one word differs never has the same hash. A chunk of zeros adds nothing:
- * pages that nobody touched need not be read. */
+ * Bytes are hashed as little-endian words of 8 bytes, in chunks that end where 4096 divides the address. Words are
+ * distributed round robin over four lanes; words after the last whole 32 bytes go to the first lane. Each step is
+ * invertible, so chunks that differ in one word have different hashes. A chunk of zeros adds nothing: pages that were
+ * never touched need not be read. */
 #define _GNU_SOURCE /* pread */
 #include "emu/unwritten.h"
 

@@ -1,4 +1,4 @@
-/* atom, red and fences: which handler, and what it needs to know. */
+/* atom, red and fences: the choice of the handler, and its description. */
 #include "emu/lower/lower.h"
 
 #include "emu/atomic.h"

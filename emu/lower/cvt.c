@@ -1,5 +1,5 @@
-/* Rules of cvt and cvt.pack. Registers may be wider than the types here: sources are cut by
- * lower_source, results extended by lower_finish; between integers one row does it all. */
+/* Rules of cvt and cvt.pack. Registers may be wider than the types here: lower_source truncates sources, and
+ * lower_finish extends results; one rule handles all conversions between integers. */
 #include "emu/lower/float.h"
 
 static unsigned bits_of(unsigned type)

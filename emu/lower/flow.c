@@ -1,4 +1,4 @@
-/* Branches, calls, exits: what needs to know of blocks. And barriers, which need nothing. */
+/* Branches, calls and exits, which depend on basic blocks; also barriers, which do not. */
 #include "emu/lower/context.h"
 
 #include "base/arena.h"

@@ -1,13 +1,15 @@
-/* Which loads an order may carry out late (EMU_LATER): those that a store follows before anything needs their result.
+/* Which loads an order may execute late (EMU_LATER): those that are followed by a store before the first instruction
+ * that needs their result.
  *
- * The PTX memory model ("Memory Consistency Model") lets a load take place behind later accesses of its thread to other
- * places, unless they depend on it or something orders them. Such a load is pending from its own place to the first
- * statement of the basic block that reads or writes its result, or that may order accesses: everything but arithmetic
- * and other loads and stores that neither acquire nor release. Before that statement stands a micro-operation ld_late,
- * which carries the load out if it is still pending. Accesses in between compare their addresses with those of the pending
- * loads (mem_desc.pending); what they have in common is loaded first.
+ * The PTX memory model ("Memory Consistency Model") permits that a load takes place after later accesses of its thread
+ * to other addresses, unless they depend on the load or another operation orders them. Such a load is pending from its
+ * position to the first statement of the basic block that reads or writes its result, or that may order accesses: all
+ * statements except arithmetic and loads and stores that neither acquire nor release. A micro-operation ld_late before
+ * that statement executes the load if it is still pending. Accesses between the two compare their addresses with those
+ * of the pending loads (mem_desc.pending); if they overlap, the load is executed first.
  *
- * A load that no store follows is left alone: for another thread, to read late is the same as to read a newer value. */
+ * A load without a following store is not made late: other threads cannot distinguish a late load from a load of a
+ * newer value. */
 #include "emu/lower/context.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* Which rows a micro-operation and those behind it may need (emu_code.live). */
+/* Liveness of rows: the rows that a micro-operation and its successors may read (emu_code.live). */
 #include "emu/lower/context.h"
 
 #include "base/arena.h"

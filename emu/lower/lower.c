@@ -1,5 +1,5 @@
-/* Functions -> micro-operations: blocks, rows, guards. The families (the other files of this folder) know the instructions, operands.c
- * what stands in them, registers.c which rows registers have, flow.c branches and calls. */
+/* Functions -> micro-operations: blocks, rows, guards. The other files of this folder: rules of instruction families;
+ * operands.c lowers operands, registers.c assigns rows to registers, flow.c lowers branches and calls. */
 #define _GNU_SOURCE /* strdup */
 #include "emu/lower/lower.h"
 

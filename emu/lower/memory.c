@@ -1,4 +1,4 @@
-/* ld, st, ldu: which handler, and what it needs to know. */
+/* ld, st, ldu: the choice of the handler, and its description. */
 #include "emu/lower/lower.h"
 
 #include "emu/measure/count.h"

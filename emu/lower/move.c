@@ -1,4 +1,4 @@
-/* Moves, selection, packing and unpacking, addresses of one space as another's. */
+/* Moves, selection, packing and unpacking, conversion of addresses between state spaces. */
 #include "emu/lower/float.h"
 
 #include "ptx/ptx.h"

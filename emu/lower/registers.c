@@ -1,10 +1,9 @@
-/* What a function's registers and .local variables are: rows and offsets.
+/* Rows of a function's registers, and offsets of its .local variables.
  *
- * A register that is written once, by a move of something that does not change (a constant, a kernel
- * parameter, a special register, another such register), is no row of its own but that thing's (`alias`).
- * The others share rows where their lives do not overlap: a register lives from its first to its last place
- * in the text, longer where control goes back over it. Parting lanes do no harm to that, since they write to
- * columns of their own. */
+ * A register that is written once, by a move of a value that does not change (a constant, a kernel parameter, a special
+ * register, another such register), uses the row of that value (`alias`). Other registers share a row if their live
+ * ranges do not overlap: a live range extends from the first to the last occurrence in the text, and further in loops.
+ * Divergent lanes do not conflict, since each lane writes to its own column. */
 #include "emu/lower/context.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* Textures and surfaces: what their instructions name. */
+/* Instructions on textures and surfaces. */
 #include "emu/lower/lower.h"
 
 #include "emu/atomic.h"

@@ -1,4 +1,4 @@
-/* shfl, vote, match, redux, activemask, elect; nanosleep and pmevent, which do nothing here. */
+/* shfl, vote, match, redux, activemask, elect; nanosleep and pmevent, which have no effect. */
 #include "emu/lower/lower.h"
 
 #include "emu/lower/context.h"

@@ -1,4 +1,4 @@
-/* Caches: made, and given the accesses of CTAs in their turn. */
+/* Caches: creation, and the requests of CTAs in linear order. */
 #include "emu/measure/cache.h"
 
 #include "emu/measure/count.h"

@@ -1,4 +1,4 @@
-/* From what blocks and sites counted to what launches report. */
+/* Computes the counts of a launch (emu/counts.h) from the counters of its blocks and sites. */
 #include "emu/counts.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* Sums by opcode (emu/fidelity.h): a program has few that are not exact, so a list will do. */
+/* Sums by opcode (emu/fidelity.h): a program has few inexact opcodes, so a list suffices. */
 #include "emu/fidelity.h"
 
 #include "base/arena.h"

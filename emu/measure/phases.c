@@ -1,4 +1,4 @@
-/* Counts by phase, of orders that work in phases. */
+/* Counts by phase, for orders that work in phases. */
 #include "base/arena.h"
 #include "emu/measure/report.h"
 #include "emu/order.h"

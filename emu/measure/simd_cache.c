@@ -1,8 +1,7 @@
-/* What an access does to the tags of L1 and L2. Compiled for each host instruction set; all do the same.
+/* Look-up and replacement of lines in L1 and L2. Compiled for each host instruction set; the results are the same.
  *
- * Whether a line hits, and which it drives out, cannot be foreseen. So a line is looked up without a
- * branch, and the host works on several at once: first on all of an access in L1, then on what that
- * lacked in L2. */
+ * The host cannot predict whether a line hits and which line is evicted. So the look-up has no branch, and the host
+ * processes several lines at once: first all lines of an access in L1, then those that missed in L2. */
 #include "emu/ops/lane.h"
 
 #include "emu/measure/cache.h"

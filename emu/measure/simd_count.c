@@ -1,5 +1,5 @@
-/* What one access of a warp comes to: 32-byte sectors and 128-byte lines of global memory, passes over
- * the banks of shared memory. Compiled for each host instruction set; all give the same numbers. */
+/* Counters of one access of a warp: 32-byte sectors and 128-byte lines of global memory, passes over the banks of
+ * shared memory. Compiled for each host instruction set; the numbers are the same. */
 #include "emu/ops/lane.h"
 
 #include "emu/atomic.h"

@@ -1,4 +1,4 @@
-/* What of a launch is traced, and the code that goes with it. */
+/* Which part of a launch is traced, and the code of a trace. */
 #include "emu/trace.h"
 
 #include "base/arena.h"

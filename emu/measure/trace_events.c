@@ -1,7 +1,7 @@
 /* Instructions and accesses as frames (emu/trace_events.h). docs/formats.md describes them.
  *
- * An access is written as the difference to the access before of the same instruction, whichever warp made it. All that
- * is remembered is forgotten at the begin of a frame, so that each frame can be read by itself. */
+ * An access is written as the difference to the previous access of the same instruction, by any warp. The previous
+ * accesses are reset at the beginning of a frame, so that each frame can be read by itself. */
 #include "emu/trace_events.h"
 
 #include "base/arena.h"

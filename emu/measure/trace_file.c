@@ -1,7 +1,7 @@
 /* Launches as frames: code, launch, CTAs, end. docs/formats.md describes each frame.
  *
- * A CTA's frame has the words of its warps, and with each access its lines; a line is the difference to the line
- * before of the same site. Indices of lines are not stored: they follow from the order. */
+ * A CTA's frame has the words of its warps, and with each access its lines; a line is written as the difference to the
+ * previous line of the same site. Indices of lines are not stored, since lines are in the order of accesses. */
 #include "emu/trace_file.h"
 
 #include "base/arena.h"

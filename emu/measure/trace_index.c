@@ -1,5 +1,6 @@
-/* The index at the end of a file of traces (emu/trace_file.h): where each launch and each of its CTAs begins, and what `heddle trace info` says
- * of it. The trailer behind it has a fixed size, so that a reader finds it from the end. */
+/* The index at the end of a file of traces (emu/trace_file.h): the offsets of each launch and of its CTAs, and the data
+ * that `heddle trace info` prints. The trailer after the index has a fixed size, so that a reader finds the index from
+ * the end of the file. */
 #include "base/arena.h"
 #include "emu/measure/trace_code.h"
 #include "emu/measure/trace_codec.h"

@@ -1,4 +1,4 @@
-/* Rounds of loops that poll. */
+/* Iterations of polling loops in traces. */
 #include "emu/trace.h"
 
 typedef uint32_t u32;

@@ -1,4 +1,5 @@
-/* The order of emu/sched/launch.c's turns, of warps that have run in another one. */
+/* Sorts the events of warps that ran in lockstep into the order in which emu/sched/launch.c would run the warps
+ * alone. */
 #include "emu/measure/trace_turns.h"
 
 #include "emu/sched/control.h"

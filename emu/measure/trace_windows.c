@@ -1,9 +1,9 @@
-/* Which instructions of a warp a trace has, and which CTAs of a large grid.
+/* Which instructions of a warp, and which CTAs of a large grid, are traced.
  *
- * A warp records its first `most` instructions. Then stretches of LENGTH << level instructions follow each other, each
- * with a window of LENGTH instructions at a random place. After WINDOWS of them the level grows by one. The places are
- * hashes of the window's number, so warps that execute the same code have windows of the same code, and they contend
- * for units in the timing model as they did.
+ * The first `most` instructions of a warp are traced. The following instructions are divided into stretches of LENGTH
+ * << level instructions, each with a window of LENGTH instructions at a random position. The level grows by one after
+ * WINDOWS windows. The positions are hashes of the window's number, so warps that execute the same code have windows of
+ * the same code, and contend for the same units in the timing model.
  *
  * Of a CTA outside of the sample (struct trace_cta, `late`) the first stretch has LATE instructions and its window at
  * the end: a CTA whose warps execute less costs nothing. */

@@ -1,6 +1,6 @@
-/* Memory, one lane at a time: every space, with every check. The slow way of loads and stores, and the
- * only way of instructions that are not worth a fast one. fault_out_of_bounds() has the sentence of an access that
- * leaves its allocation; emu/sched/fault.c writes the report around it. */
+/* Memory accesses one lane at a time, in every state space and with every check: the slow path of loads and stores, and
+ * the only path of rare instructions. fault_out_of_bounds() has the text for an access outside of its allocation;
+ * emu/sched/fault.c writes the report around it. */
 #include "emu/sched/control.h"
 
 #include "emu/atomic.h"

@@ -1,4 +1,4 @@
-/* Asynchronous copies and mbarriers: async.h says how. */
+/* Asynchronous copies and mbarriers, as described in async.h. */
 #include "emu/ops/async.h"
 
 #include "emu/measure/count.h"

@@ -1,10 +1,10 @@
-/* Atomics and reductions: what they compute, and how a warp does them.
+/* Atomics and reductions: their operations, and their execution by a warp.
  *
- * In global memory three cases differ. A result that is read makes CTAs take turns (emu_program.talks),
- * so plain accesses will do. Integer reductions that commute go to memory at once, if the
- * program has no reductions of another kind, which might meet them; where several host threads are at it,
- * with the host's atomics, or combined in each thread before (emu/sched/combine.h). All others wait in the CTA's log
- * until it is the CTA's turn. So memory is the same in the end whatever the number of threads. */
+ * Global memory has three cases. If a result is read, one host thread runs all CTAs (emu_program.talks), so plain host
+ * accesses suffice. Commutative integer reductions go to memory at once if the program has no reductions of another
+ * kind; with several host threads, by atomics of the host, or combined in each thread before (emu/sched/combine.h). All
+ * other reductions stay in the CTA's outbox until the CTA's turn. So the final contents of memory do not depend on the
+ * number of host threads. */
 #include "emu/atomic.h"
 
 #include "emu/measure/count.h"

@@ -1,5 +1,5 @@
-/* What of emu/ops/fp.h is not for loops over lanes: f64 rounded in a direction, by integers, and the
- * formats of eight bits and less. */
+/* The functions of emu/ops/fp.h that are not used in loops over lanes: f64 with directed rounding, computed with
+ * integers, and the formats of eight bits and less. */
 #include "emu/ops/fp.h"
 
 typedef unsigned __int128 u128; /* a name, for `unsigned __int128` does not fit on a line */

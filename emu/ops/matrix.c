@@ -1,11 +1,10 @@
-/* Loads and stores of matrices, and movmatrix. Memory is reached a line (a row, or column where it is
- * column-major) at a time, which must lie in one allocation and be aligned to 16 bytes or its own size,
- * if that is less. That is what CUDA's wmma.h asks for and what hardware faults for; the ISA asks for
- * more.
+/* Loads and stores of matrices, and movmatrix. Memory is accessed one line (a row, or a column of a column-major
+ * matrix) at a time. A line must be in one allocation and be aligned to 16 bytes, or to its own size if that is less.
+ * CUDA's wmma.h requires this alignment, and hardware faults without it; the ISA requires more.
  *
- * wmma.load and wmma.store want one address and stride for the warp. Lanes that have others, or that are
- * alone because others of the warp are not here, move their own elements one by one. Where a register of all lanes is a block
- * of 8 lines (enum matrix_form), and the lines lie in memory that the instruction has found before, the blocks are copied. */
+ * wmma.load and wmma.store require one address and stride for the warp. Lanes with other values, and lanes of a
+ * diverged warp, move their own elements one by one. If a register of all lanes is a block of 8 lines (enum
+ * matrix_form), and the lines are in the allocation that the instruction accessed last, blocks are copied. */
 #include "emu/measure/count.h"
 #include "emu/ops/exec.h"
 #include "emu/ops/matrixops.h"

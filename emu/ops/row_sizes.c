@@ -1,4 +1,4 @@
-/* The sizes of the rows that an operation reads and writes, by its lane types: for what looks at operations from outside
+/* The sizes of the rows that an operation reads and writes, from its lane types, for code that analyses operations
  * (emu/sched/prefetch.c, emu/progress/busy_wait.c). Operations that are not in the LANE tables have zeros. */
 #include "emu/ops/exec.h"
 

@@ -1,5 +1,5 @@
-/* Atomics in the CTA's own shared memory. Lanes act one after the other, so what is worth vectors is all
- * around that: the addresses, their checks, and what is counted. */
+/* Atomics in the CTA's own shared memory. Lanes execute one after another; addresses, checks and counters are computed
+ * with vectors. */
 #include "emu/ops/lane.h"
 
 #include "emu/measure/count.h"

@@ -1,13 +1,14 @@
 /* Products of matrices: mma, mma.sp, wmma.mma.
  *
- * The ISA leaves open how sums of floating point products are rounded ("at least single precision", in any order, with any
- * rounding). With f16, bf16 and tf32 elements and an f32 result it is done as an H200 does it (docs/hardware.md): all products
- * of an element and its C are cut to multiples of 2^(e - 25), e the greatest of their exponents, of a product the sum of its
- * factors' exponents; the sum of these is exact, and is cut to f32. In all other cases products are exact, the sum is taken in
- * f64, starting from C, by ascending k, and rounded to nearest once at the end. f64 products are a chain of fma of the
- * instruction's rounding, likewise from C by ascending k. Results that are NaN are canonical; of f64 as
- * for fma. Inputs and results may be subnormal. tf32 inputs are cut to their 19 bits. Integer sums are
- * exact: products of at most 128 elements of 8 bits fit f64 easily, so integers go the same way. */
+ * The ISA leaves open how sums of floating point products are rounded ("at least single precision", in any order, with
+ * any rounding). With f16, bf16 and tf32 elements and an f32 result, sums are computed as on an H200
+ * (docs/hardware.md): all products of an element and its C are truncated to multiples of 2^(e - 25), where e is the
+ * largest of their exponents and the exponent of a product is the sum of its factors' exponents; these are summed
+ * exactly, and the sum is truncated to f32. In all other cases products are exact, the sum is taken in f64, starting
+ * from C, by ascending k, and rounded to nearest once at the end. f64 products are a chain of fma of the instruction's
+ * rounding, likewise from C by ascending k. Results that are NaN are canonical; of f64 as for fma. Inputs and results
+ * may be subnormal. tf32 inputs are truncated to their 19 bits. Integer sums are exact: products of at most 128
+ * elements of 8 bits fit f64 easily, so integers go the same way. */
 #include "emu/ops/lane.h"
 
 #include "emu/ops/fp.h"

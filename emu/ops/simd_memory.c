@@ -1,7 +1,6 @@
-/* Loads and stores. Three ways for a warp, in this order: addresses that follow each other (one copy of
- * 32 elements), one address for all, anything else that lies in the allocation the instruction touched
- * last (a loop over lanes). What fits none of these goes lane by lane through access.c, which finds the
- * allocation or raises the fault. */
+/* Loads and stores. A warp's access has three fast paths, tried in this order: adjacent addresses (one copy of 32
+ * elements), one address for all lanes, any addresses in the allocation that the instruction accessed last (a loop over
+ * lanes). All other accesses go lane by lane through access.c, which finds the allocation or raises the fault. */
 #include "emu/ops/lane.h"
 
 #include "emu/measure/count.h"

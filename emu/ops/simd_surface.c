@@ -1,4 +1,4 @@
-/* Where the lanes of a warp lie in one surface: for surface.c. Compiled for each host instruction set. */
+/* The offsets of a warp's lanes in one surface, for surface.c. Compiled for each host instruction set. */
 #include "emu/ops/lane.h"
 
 #include "emu/measure/count.h"

@@ -1,9 +1,9 @@
-/* tex, 32 lanes at once where the lanes read one texture in its first level. The results, the counts and the faults are those
- * of texture.c, bit for bit: the formulas are the same, one loop over the lanes for each step.
+/* tex for 32 lanes at once, if the lanes read one texture in its first level. Results, counts and faults are those of
+ * texture.c, bit for bit: the formulas are the same, with one loop over the lanes for each step.
  *
- * A warp whose fetch is of another kind takes texture_fetch_lanes() in texture.c: cubes, more than one level, gathers, several
- * textures, observers, texels that do not lie within 2 GB of the texture's memory, offsets at the edge of a texture that is
- * smaller than they are. */
+ * Other fetches use texture_fetch_lanes() in texture.c: cubes, more than one level, gathers, several textures,
+ * observers, texels more than 2 GB from the beginning of the texture's memory, and offsets larger than the texture at
+ * its edge. */
 #include "emu/ops/lane.h"
 
 #include "emu/measure/count.h"

@@ -1,11 +1,11 @@
 /* Shuffles, votes, matches and reductions of a warp.
  *
- * The lanes that take part are those that are here (exec) and that the lane's own member mask names. So
- * lanes that came with different masks are in groups of their own; lanes that have ended are not waited
- * for, as the ISA has it; lanes that are named, live and are elsewhere have no part (a mistake of the
- * guest on the SIMT stack: emu_note_sync). What the ISA leaves undefined is:
- *   shfl from a lane that is not here: the lane's own value; the predicate as if it were here
- *   a lane that its own mask does not name: it gets what the lanes that are named and here make of it */
+ * The participating lanes are the active lanes (exec) that the lane's own member mask names. So lanes with different
+ * masks form separate groups. Lanes that have exited are not waited for, as the ISA says. Live lanes that are named but
+ * not active take no part (an error of the guest on the SIMT stack: emu_note_sync). Cases that the ISA leaves
+ * undefined:
+ *   shfl from an inactive lane: the result is the lane's own value, and the predicate is as for an active lane
+ *   a lane that its own mask does not name: its result is that of the active lanes that the mask names */
 #include "emu/ops/lane.h"
 
 #include "emu/measure/count.h"

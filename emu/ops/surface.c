@@ -1,5 +1,6 @@
-/* Instructions on surfaces: loads, stores, reductions. The lanes of a warp that name one surface and lie in it are loaded and
- * stored together; others one by one, which also finds what is to be said of those that do not lie in it. */
+/* Instructions on surfaces: loads, stores, reductions. Lanes of a warp that access one surface within its bounds are
+ * loaded and stored together; other lanes are handled one by one, which also applies the rule for coordinates out of
+ * bounds. */
 #include "emu/texture.h"
 
 #include "emu/atomic.h"

@@ -1,4 +1,5 @@
-/* Textures, and objects of textures and surfaces: texture.h says what they are and which freedom of the ISA is used how. */
+/* Texture fetches, and texture and surface objects: texture.h describes them, and the decisions that the guide leaves
+ * open. */
 #include "emu/texture.h"
 
 #include "emu/measure/count.h"

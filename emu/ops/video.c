@@ -1,4 +1,4 @@
-/* The video instructions: rare, so plain. */
+/* The video instructions. They are rare, so their code is simple rather than fast. */
 #include "emu/ops/video.h"
 
 #include "ptx/ptx.h"

@@ -1,4 +1,4 @@
-/* Operations of a warp: what is not worth compiling for each host instruction set. */
+/* Operations of a warp that are not compiled for each host instruction set. */
 #include "emu/ops/warpops.h"
 
 u32 warp_shfl_source(enum shfl_mode mode, u32 lane, u32 b, u32 c, bool *take)

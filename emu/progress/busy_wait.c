@@ -1,17 +1,17 @@
 /* Busy-wait elision: warps under an order that poll.
  *
- * A warp polls by an access of global memory that changes nothing, some arithmetic, and a branch back to the access. One
- * iteration of such a loop is recorded while the warp runs it (record). As long as the polled words do not have the
- * value that ends the loop (holds), it is known what the warp would do, and none of its instructions is executed: the
+ * A warp polls by an access of global memory that changes nothing, some arithmetic, and a branch back to the access.
+ * One iteration of such a loop is recorded while the warp runs it (record). As long as the polled words do not have the
+ * value that ends the loop (holds), the effect of an iteration is known, and none of its instructions is executed: the
  * order is asked about the access, and the warp's instruction count advances (elide).
  *
  * An iteration ends in the state that it began in if all rows that are needed there are unchanged and the lanes' stack
- * is the same. The next iteration is equal to it if its only operations are those that compute rows from rows, and
- * branches, and if the access returns the same value. Or if its value is only compared for equality and differs: then it
- * may return any other value that differs, too.
+ * is the same. The next iteration is equal to the recorded one if its only operations compute rows from rows or branch,
+ * and if the access returns the same value. If the value is only compared for equality and differs, any other value
+ * that differs gives an equal iteration, too.
  *
  * Attached by emu/sched/ordered.c through struct speculation. Invariant: the order is asked the same questions, and
- * instruction counts are the same, as if the warp had run. Not done: with observers, when events are counted, with
+ * instruction counts are the same, as if the warp had run. Not applied: with observers, when events are counted, with
  * independent thread scheduling, in programs with calls, and under orders without EMU_BRIEF_RETRIES. */
 #define _GNU_SOURCE
 

@@ -1,13 +1,13 @@
 /* Proof of a deadlock.
  *
- * A kernel that spins for ever comes back to the state it was in: each group that can run goes round a loop
- * that leaves its registers as they were and stores nothing (what an atomic does is looked at: it may leave memory as
- * it was), and all others wait. Then nothing will ever change.
+ * A kernel that spins for ever repeats its state: each group that can run executes a loop that leaves its registers and
+ * memory unchanged (an atomic may execute if it leaves memory unchanged), and all other groups wait. Then no state will
+ * ever change.
  *
- * Who looks at a clock is never as it was: CUDA's own waits (cuda::barrier, cuda::atomic, cuda::pipeline) pause by what
- * the clock says. If that has kept the proof from succeeding for long, it is tried with clocks that stand. Who goes
- * round then waits for a time or for ever, and since nobody else does anything either, that time may as well have come:
- * the clocks are put on, by more and more. Whom no time lets go on waits for ever. */
+ * A group that reads a clock never repeats its state: CUDA's own waits (cuda::barrier, cuda::atomic, cuda::pipeline)
+ * read the clock to pause. If clocks have prevented the proof for long, it is attempted with stopped clocks. A group
+ * that repeats its state then waits for a point in time or for ever. Since no other group changes anything, the clocks
+ * may be advanced, by larger and larger steps. If no step lets any group proceed, the launch is deadlocked. */
 #define _GNU_SOURCE
 #include "emu/sched/launch_context.h"
 

@@ -1,8 +1,9 @@
-/* Whether warps under an order go round: each comes back to a state that it was in, and nothing has changed since.
+/* Livelock proof under an order: whether each warp returns to an earlier state while memory has not changed.
  *
- * A warp does what its own state and memory make it do, whenever it is chosen. So if memory stays as it is and each
- * warp has been in the same state twice, they go round for ever, whatever the order chooses. While they are looked at
- * they do what they always do, only slower; livelock_attempt.c says when they are, and for whom a proof waits. */
+ * The instructions that a warp executes depend only on its own state and memory, not on when it is chosen. So if memory
+ * does not change and each warp has been in the same state twice, the warps repeat these states for ever, whatever the
+ * order chooses. During an attempt warps execute as usual, only slower; livelock_attempt.c decides when attempts begin,
+ * and for which warps a proof waits. */
 #include "emu/sched/launch_context.h"
 
 #include "emu/atomic.h"

@@ -1,8 +1,8 @@
 /* When a livelock proof (livelock.c) is attempted under an order, and when it is complete.
  *
- * Called by emu/sched/ordered.c after each burst. An attempt watches all warps. It fails when something changes: memory,
- * a barrier, a warp that ends. It succeeds when every warp has been in the same state twice or waits for others; then
- * the order drains its buffers (emu_order_livelock.quiesce) and a second attempt must succeed, too. Attempts begin after
+ * Called by emu/sched/ordered.c after each burst. An attempt observes all warps. It fails when memory or a barrier
+ * changes, or a warp exits. It succeeds when every warp has been in the same state twice or waits for others; then the
+ * order drains its buffers (emu_order_livelock.quiesce) and a second attempt must succeed, too. Attempts begin after
  * FIRST_LOOK bursts, and again each time the number of bursts has doubled, so that they cost a constant share. */
 #define _GNU_SOURCE
 #include "emu/sched/ordered.h"

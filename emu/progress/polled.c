@@ -1,7 +1,8 @@
-/* What a deadlocked kernel waits for: the words of global memory that its warps poll.
+/* The words of global memory that the warps of a deadlocked kernel poll.
  *
- * Called when it is proved that warps go round for ever (deadlock.c, livelock.c). A warp is then let run until it comes to
- * an access of global memory. What it executes on the way changes nothing, or there would have been no proof. */
+ * Called when it is proved that warps repeat their states for ever (deadlock.c, livelock.c). A warp then runs up to its
+ * next access of global memory. The instructions that it executes change nothing; otherwise the proof would have
+ * failed. */
 #include "emu/sched/launch_context.h"
 
 #include "base/buf.h"

@@ -1,7 +1,8 @@
 /* Barriers of CTAs, warps and clusters.
  *
- * A CTA barrier counts threads; where it has a thread count, a warp whose living lanes all arrive together
- * counts 32, as the ISA counts warps. Without one it waits for every thread that has not ended. */
+ * A CTA barrier counts threads. If the instruction has a thread count, a warp whose live lanes all arrive together
+ * counts as 32 threads, since the ISA counts warps. Without a thread count the barrier waits for all threads that have
+ * not exited. */
 #include "emu/sched/control.h"
 
 #include "emu/measure/count.h"

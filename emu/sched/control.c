@@ -1,9 +1,8 @@
 /* Flow of control: blocks, branches, guards, calls, exits, on the SIMT stack of a group.
  *
- * `join` names the block where the path that runs ends: the block where the lanes that parted meet again.
- * A branch whose lanes part pushes what is to be done there: the other path, and below it the whole set
- * that goes on from the meeting point. Lanes that branch straight to the meeting point just drop out of
- * exec; the entry below has them. */
+ * `join` is the block where the running path ends: the block where the diverged lanes reconverge. A branch at which
+ * lanes diverge pushes two entries: the other path and, below it, all lanes, which resume at the reconvergence point.
+ * Lanes that branch directly to the reconvergence point are removed from exec; the entry below contains them. */
 #include "emu/sched/control.h"
 
 #include "emu/measure/count.h"

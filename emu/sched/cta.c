@@ -1,6 +1,6 @@
-/* CTAs: the rows and the shared memory that one is given, and how it begins. slot_new() takes both from the CTA arena
- * once for each slot of an SM; slot_begin() makes the slot ready for the next CTA: it clears shared memory, or
- * fills it from the seed (fill_shared()). cta_arena_reset() frees all at the end of the launch. */
+/* CTAs: their rows and shared memory, and their initial state. slot_new() takes both from the CTA arena once for each
+ * slot of an SM; slot_begin() makes the slot ready for the next CTA: it clears shared memory, or fills it from the seed
+ * (fill_shared()). cta_arena_reset() frees all at the end of the launch. */
 #define _GNU_SOURCE
 #include "emu/sched/launch_context.h"
 

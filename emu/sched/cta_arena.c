@@ -1,4 +1,4 @@
-/* Memory for CTAs: pieces that the host gives address by address, cut up from the beginning anew by each launch. */
+/* Memory for CTAs: consecutive blocks of a range of host addresses, allocated from its beginning by each launch. */
 #define _GNU_SOURCE /* madvise */
 #include "emu/cta_arena.h"
 

@@ -1,9 +1,9 @@
-/* What becomes visible in the order of CTAs: text, reductions whose order matters, the way through the
- * caches. A CTA that runs ahead of its turn leaves it in an outbox.
+/* Output that becomes visible in the order of CTAs: text, reductions whose order matters, requests to the caches. A CTA
+ * that runs before its turn leaves its output in an outbox.
  *
- * Whose turn it is follows from the CTAs that have ended, which all host threads write down in ctx->ended. While nothing
- * depends on it (ctx->in_turn is false) a host thread does so once for each word, since the word, or its line of the host's
- * caches, belongs to others, too; then nobody looks whose turn it is. */
+ * The next CTA to deliver follows from the set of ended CTAs, ctx->ended, to which all host threads add. While no
+ * output waits for a turn (ctx->in_turn is false) a host thread updates the set only once for each word, since other
+ * host threads write to the same word or cache line; the next CTA is then not determined. */
 #define _GNU_SOURCE
 #include "emu/sched/launch_context.h"
 

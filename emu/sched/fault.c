@@ -1,6 +1,6 @@
-/* Faults of a launch. Of those that CTAs raise, the one of the lowest CTA is the launch's. emu_fault_name() has the
- * words of each kind, launch_kind_of_fault() finds out whether an address was freed, and launch_describe_fault()
- * writes the report: kernel, thread, line, and the allocation that mem_describe() names. */
+/* Faults of a launch. If several CTAs raise faults, the launch reports that of the CTA with the lowest index.
+ * emu_fault_name() has the name of each kind, launch_kind_of_fault() determines whether an address was freed, and
+ * launch_describe_fault() writes the report: kernel, thread, line, and the allocation that mem_describe() names. */
 #define _GNU_SOURCE
 #include "emu/sched/launch_context.h"
 

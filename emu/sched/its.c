@@ -1,13 +1,13 @@
 /* Independent thread scheduling: every lane makes progress.
  *
- * A warp starts as one context and runs on its SIMT stack as usual, since lanes that run together are
- * cheap. Only when a context has used up its turn while lanes of it wait on its stack, perhaps for
- * something that the waiting ones are to do, are the lanes that run made a context of their own (part);
- * those that waited go on by themselves from where they are. Contexts take turns like warps.
+ * A warp starts as one context and runs on its SIMT stack as usual, since converged execution is cheap. When a context
+ * has used up its turn while some of its lanes wait on its stack, the running lanes may depend on the waiting ones.
+ * Then the running lanes become a context of their own (emu_its_part), and the waiting lanes resume where they are.
+ * Contexts are scheduled like warps.
  *
- * What a .sync instruction asks for is that the lanes of its member mask come together. Contexts wait
- * before such an instruction (meet) until all that have lanes of the mask stand there; then one of them
- * carries it out for all, which works because rows are shared, and each goes on by itself (met). */
+ * A .sync instruction requires that the lanes of its member mask execute it together. Contexts wait before such an
+ * instruction (meet) until all contexts with lanes of the mask have arrived; then one of them executes the instruction
+ * for all, which is possible because they share rows, and each context resumes by itself (met). */
 #include "emu/ops/exec.h"
 #include "emu/sched/control.h"
 

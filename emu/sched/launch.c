@@ -1,13 +1,13 @@
 /* A launch: CTAs on host threads.
  *
- * Native order. CTAs are taken in linear order and each runs to its end, its groups in turn, a group
- * until it waits or has used up its budget. A CTA that does not come to an end waits for another one,
- * perhaps for one that has not begun: then the next is begun beside it, and they take turns.
+ * Native order. CTAs are taken in linear order, and each runs to its end: its groups run one after another, each until
+ * it waits or has used up its budget. A CTA that does not end may wait for another CTA that has not begun: then the
+ * next CTA begins, too, and the host thread alternates between them.
  *
- * Several host threads take CTAs from one counter, many at once: for a short CTA the counter's line of the host's caches
- * would take longer than the CTA. That is only done for programs whose CTAs cannot
- * see each other (emu_program.talks); what they print, and reductions whose order matters, wait in an
- * outbox until all CTAs before them have ended. So results do not depend on the number of threads. */
+ * Several host threads take CTAs from one counter, many at a time, since moving the counter's cache line between host
+ * cores would take longer than a short CTA. This is done only for programs whose CTAs cannot communicate
+ * (emu_program.talks). Printed text, and reductions whose order matters, stay in an outbox until all earlier CTAs have
+ * ended. So results do not depend on the number of host threads. */
 #define _GNU_SOURCE
 #include "emu/sched/launch_context.h"
 

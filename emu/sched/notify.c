@@ -1,4 +1,4 @@
-/* Orders and observers: where a watched launch notifies them of what happens (emu/order.h). */
+/* Orders and observers: notification of the events of watched launches (emu/order.h). */
 #include "emu/sched/notify.h"
 
 #include "emu/device/device.h"

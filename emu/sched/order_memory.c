@@ -1,7 +1,8 @@
-/* What an order may do with global memory: emu_machine_store, _load, _reduce... of emu/order.h and emu/order_fast.h.
+/* The functions of emu/order.h and emu/order_fast.h by which an order accesses global memory: emu_machine_store, _load,
+ * _reduce...
  *
- * Drained accesses are reported to observers and to an order around this one before memory changes, and noticed by a
- * livelock proof if memory changes. During a replay (emu/speculate/deferred.c) the machine has no struct ordered. */
+ * Drained accesses are reported to observers and to a wrapping order before memory changes; a livelock proof is
+ * informed if memory changes. During a replay (emu/speculate/deferred.c) the machine has no struct ordered. */
 #define _GNU_SOURCE
 #include "emu/sched/ordered.h"
 

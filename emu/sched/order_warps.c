@@ -1,5 +1,5 @@
-/* What an order may do with warps (wake, sleep, complete an atomic), and what it may ask about the launch:
- * emu_machine_... of emu/order.h and emu/order_fast.h. */
+/* The functions of emu/order.h and emu/order_fast.h by which an order controls warps (wake, sleep, complete an atomic)
+ * and queries the launch. */
 #define _GNU_SOURCE
 #include "emu/sched/ordered.h"
 

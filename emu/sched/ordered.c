@@ -1,12 +1,12 @@
 /* A launch under an order: the loop that asks the order which warp issues next, and runs a burst of it.
  *
- * One host thread runs one warp at a time. launch.c calls ordered_run in place of its own loop; the order decides by the
- * callbacks of emu/order.h, and acts by the functions of order_memory.c and order_warps.c. The loop ends when all CTAs
- * have ended, at a fault, at a limit, when no warp can run (a deadlock), or when it is proved that none will get further
- * (a livelock).
+ * One host thread runs one warp at a time. launch.c calls ordered_run in place of its own loop; the order decides by
+ * the callbacks of emu/order.h, and acts by the functions of order_memory.c and order_warps.c. The loop ends when all
+ * CTAs have ended, at a fault, at a limit, when no warp can run (a deadlock), or when it is proved that no warp will
+ * make progress (a livelock).
  *
  * Invariant: the sequence of questions to the order depends on the program and the order's answers alone. The loop does
- * not know any order, and does not access guest memory. */
+ * not depend on any particular order, and does not access guest memory. */
 #define _GNU_SOURCE
 #include "emu/sched/ordered.h"
 

@@ -1,5 +1,5 @@
-/* Prefetching into the host's caches what a warp reads first when it runs. Under an order there may be thousands of
- * warps, and the rows of one that slept have mostly left the caches. No effect but on time. */
+/* Prefetches into the host's caches the data that a warp reads first when it runs. Under an order there may be
+ * thousands of warps, and the rows of a warp that slept have mostly been evicted. Affects only speed. */
 #define _GNU_SOURCE
 #include "emu/sched/ordered.h"
 

@@ -1,9 +1,9 @@
 /* CTAs in the slots of SMs, under an order.
  *
  * The order places a CTA into a free slot. Its warps are in the queue READY at once, but the CTA gets rows and shared
- * memory (struct slot) only when one of its warps is chosen for the first time. Memory that a CTA leaves is given to the
- * next one to begin: CTAs that run to their end one by one use the same memory, which is in the host's caches. The CTAs
- * of a cluster begin at once, because they access each other's shared memory. */
+ * memory (struct slot) only when one of its warps is chosen for the first time. The memory of an ended CTA is reused
+ * for the next one that begins: CTAs that run to their end one by one use the same memory, which is in the host's
+ * caches. The CTAs of a cluster begin at once, because they access each other's shared memory. */
 #define _GNU_SOURCE
 #include "emu/sched/ordered.h"
 

@@ -1,5 +1,4 @@
-/* Where a warp's lanes access memory, for orders and observers (notify.h), compiled for each host instruction
- * set. */
+/* The addresses of a warp's lanes, for orders and observers (notify.h), compiled for each host instruction set. */
 #include "emu/ops/lane.h"
 
 #include "emu/atomic.h"

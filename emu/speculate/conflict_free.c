@@ -1,7 +1,6 @@
 /* The bookkeeping of a conflict-free run: allocations and their tags, the undo log, barriers of shared memory.
- * speculation_run() begins and ends it. Before a chunk's first store
- * undo_log_save() keeps its bytes; where two warps conflicted, conflict_free_end() writes them back (roll_back()),
- * and the launch runs again under its order. */
+ * speculation_run() begins and ends it. Before a chunk's first store undo_log_save() saves its bytes. If two warps
+ * conflicted, conflict_free_end() restores the bytes (roll_back()), and the launch runs again under its order. */
 #include "emu/speculate/ownership.h"
 
 #include "emu/cta_arena.h"

@@ -1,8 +1,8 @@
-/* What the host threads of a conflict-free run know together, when all have ended (ownership.h).
+/* Joins the tags of the host threads of a conflict-free run after all have ended (ownership.h).
  *
- * The tags of an allocation are joined thread by thread: into those of the first thread that has any go the tags of the
- * second, then of the third. Two tags of one word go together if both are of loads, or both of reductions of one kind; any
- * two others are a conflict. What two loads leave is the tag of a load. */
+ * The tags of an allocation are joined thread by thread: the tags of the second thread are joined to those of the first
+ * thread that has any, then those of the third. Two tags of one word are compatible if both are of loads, or both of
+ * reductions of one kind; any other two are a conflict. Two loads give the tag of a load. */
 #include "emu/speculate/ownership.h"
 
 /* Whether two threads' tags of a word conflict. A tag of a change is odd. */

@@ -1,7 +1,7 @@
 /* Loads, stores and reductions of a conflict-free run (conflict_free.h), compiled for each host instruction set.
  *
- * Each handler checks and sets the ownership tags of its words, saves what it overwrites in the undo log, and is then
- * carried out as in a native launch. A conflict sets conflict_free.failed. */
+ * Each handler checks and sets the ownership tags of its words, saves the bytes that it overwrites in the undo log, and
+ * then executes the access as in a native launch. A conflict sets conflict_free.failed. */
 #include "emu/ops/lane.h"
 
 #include "emu/atomic.h"

@@ -1,8 +1,8 @@
 /* Whether a launch is speculated, and the run itself (speculation.h). conflict_free.c finds conflicts and rolls back.
  *
- * A kernel is tried until two of its launches had conflicts. Within a launch a run is repeated when it has learnt that a
- * load or store needs a tag after all: at most MOST_TRIES times. Which sites need tags is kept with the kernel, so that
- * later launches begin with what earlier ones learnt. */
+ * A kernel is speculated until two of its launches had conflicts. A run of a launch is repeated if it found sites that
+ * need tags, at most MOST_TRIES times. The sites that need tags are stored with the kernel, so that later launches
+ * begin with them. */
 #include "emu/speculate/speculation.h"
 
 #include "base/arena.h"
