@@ -1,12 +1,14 @@
-/* The memory order `random` (determinism/random.h): a seeded adversary that stands for a GPU of today.
+/* The memory order `random` (determinism/random.h): a seeded adversary that represents a current GPU.
  *
- * The callbacks of struct emu_order are here. random_pick() and random_place() choose the next warp and slot. What loads read and when
- * stores become visible is chosen by determinism/views/views.h. docs/random.md describes the order for its users.
+ * The callbacks of struct emu_order are here. random_pick() and random_place() choose the next warp and slot.
+ * determinism/views/views.h chooses the values of loads and the times when stores become visible. docs/random.md
+ * describes the order for its users.
  *
- * Invariants. Every choice of a launch is drawn from one generator, in the order in which its one host thread asks: the
- * seed and the launch's number determine the run. What memory holds that nothing has written is not drawn: it is a hash
- * of the seed and the place (emu_order.unwritten). Launches that the order does not see (EMU_SKIP_IF_CONFLICT_FREE) change
- * nothing for others. Loads never see a value that the memory model does not allow. */
+ * Invariants. All choices of a launch are drawn from one generator, in the order in which its single host thread needs
+ * them: the seed and the launch's number determine the run. The contents of unwritten memory are not drawn from it:
+ * they are a hash of the seed and the address (emu_order.unwritten). Launches that do not run under the order
+ * (EMU_SKIP_IF_CONFLICT_FREE) do not affect the choices of others. Loads never return a value that the memory model
+ * does not allow. */
 #include "determinism/random.h"
 
 #include "base/rng.h"

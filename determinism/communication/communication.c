@@ -1,4 +1,4 @@
-/* The observer: from accesses to the shadow, to readers and edges (communication.h). */
+/* The observer, which updates shadow memory, readers and edges at each access (communication.h). */
 #include "determinism/communication/communication.h"
 
 #include "determinism/communication/edges.h"

@@ -1,4 +1,4 @@
-/* What the nodes of a running launch have read (readers.h). */
+/* The data that the nodes of a running launch have read (readers.h). */
 #include "determinism/communication/readers.h"
 
 #include <stdlib.h>

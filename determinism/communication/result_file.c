@@ -1,4 +1,4 @@
-/* The result in a file (communication.h): the structures as they are, behind a head with their sizes. */
+/* The result in a file (communication.h): a header with sizes, followed by the structures as they are in memory. */
 #include "determinism/communication/communication.h"
 
 #include "base/arena.h"

@@ -1,10 +1,10 @@
 /* DAB's atomic buffer with fusion (MICRO 2020, sections IV-B and IV-E).
  *
- * Entries are found by the block of memory that they lie in: blocks of as many bytes as all entries have, or of 16 if they
- * differ; no entry lies in two. A reduction is fused with an earlier one of the same address, operation and type, unless
- * one of another kind that overlaps both came between: then the order of the three matters. What fuses: add, min, max, and,
- * or, xor, and exch, of which the later one stays. inc, dec and compare-and-swap depend on what memory holds and do not
- * fuse.
+ * Entries are found by their block of memory. A block has the size of the entries if all have the same size, else 16
+ * bytes; no entry is in two blocks. A reduction is fused with an earlier one of the same address, operation and type,
+ * unless an entry of another kind that overlaps both was added between them: then the order of the three matters. add,
+ * min, max, and, or, xor and exch fuse; of two exch the later one remains. inc, dec and compare-and-swap depend on the
+ * contents of memory and do not fuse.
  *
  * dab.c adds entries and clears buffers; flush.c reads them. */
 #include "base/rng.h"

@@ -1,12 +1,14 @@
-/* Deterministic Atomic Buffering (Chou et al., MICRO 2020, section IV): what a warp may do at once, what waits, and what
- * happens when no warp can go on. determinism/dab/dab.h describes the whole.
+/* Deterministic Atomic Buffering (Chou et al., MICRO 2020, section IV): which accesses are executed at once or wait,
+ * and the decisions when no warp can run. determinism/dab/dab.h is an overview.
  *
- * The callbacks of struct emu_order are here. dab_on_access() adds reductions to a buffer (buffer.c) if it is the warp's turn
- * (schedulers.c) and there is space. All else that depends on an order of warps sleeps until dab_on_idle(): that is called when
- * no warp can go on. dab_on_idle() passes turns on, flushes buffers (flush.c), and grants ordered accesses one after another.
+ * The callbacks of struct emu_order are here. dab_on_access() adds reductions to a buffer (buffer.c) if it is the
+ * warp's turn (schedulers.c) and there is space. Warps at other accesses whose results depend on the order of warps
+ * sleep until dab_on_idle(), which is called when no warp can run. dab_on_idle() passes turns on, flushes buffers
+ * (flush.c), and grants ordered accesses one after another.
  *
- * Invariant. Between two calls of dab_on_idle() nothing a warp does depends on when it does it. So the moments at which no warp can
- * go on, and all that is decided there, do not depend on the adversary, who chooses in dab_pick() and dab_place(). */
+ * Invariant. Between two calls of dab_on_idle() the effects of a warp's instructions do not depend on when they are
+ * issued. So the state at each call of dab_on_idle(), and the decisions made there, do not depend on the adversary,
+ * which chooses in dab_pick() and dab_place(). */
 #define _GNU_SOURCE
 #include "determinism/dab/dab.h"
 

@@ -1,13 +1,13 @@
 /* DAB's flush (MICRO 2020, section IV-D): from the buffers of SMs through the network to the partitions of memory.
  *
- * The transactions of one SM keep their order on the way; those of several SMs arrive in an order that the adversary
- * chooses. Each cluster of SMs first sends each partition a pre-flush message: how many transactions to expect of each
- * of its SMs. When a partition has all messages it carries out one transaction of each SM in turn, and skips SMs that
- * have none left (determinism/hardware/flush.h). So the order depends on the buffers' contents alone. A transaction
- * that arrives before its turn waits in the partition's flush buffer.
+ * The transactions of one SM keep their order in the network; the adversary chooses the order in which those of
+ * different SMs arrive. Each cluster of SMs first sends each partition a pre-flush message with the number of
+ * transactions of each of its SMs. When a partition has all messages, it executes one transaction of each SM in turn,
+ * and skips SMs without remaining transactions (determinism/hardware/flush.h). So the order depends on the buffers'
+ * contents alone. A transaction that arrives before its turn waits in the partition's flush buffer.
  *
- * dab.c sends buffers and flushes them. Flushes do not overlap, unless overlap=on (nr-of, VI-B4). Where nobody can
- * observe what arrives when, flush_at_once.c carries out the same order with less work. */
+ * dab.c sends buffers and flushes them. Flushes do not overlap, unless overlap=on (nr-of, VI-B4). If no observer and no
+ * counter depends on arrival times, flush_at_once.c executes the transactions in the same order with less work. */
 #include "determinism/dab/net.h"
 
 #include "base/rng.h"

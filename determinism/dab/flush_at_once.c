@@ -1,10 +1,9 @@
-/* A fast path of DAB: a flush at once, where nobody counts or observes what arrives when (dab_net.at_once).
+/* A fast path of DAB: a flush at once, if no observer and no counter depends on arrival times (dab_net.at_once).
  *
- * The order in which partitions carry out a flush is known from the buffers alone (determinism/hardware/flush.h): so
- * the reductions are sorted by it and applied, or, if all are of one kind that commutes, applied as they are. The
- * adversary draws what it would have drawn for their arrival, and so is where it would have been. A launch that the
- * order hears of when its warps have ended (emu/speculate/deferred.h) has its entries by sectors of memory
- * (sector_buffer.c). */
+ * The order in which partitions execute a flush follows from the buffers alone (determinism/hardware/flush.h). So the
+ * reductions are sorted into that order and applied or, if all are of one commutative kind, applied unsorted. The
+ * adversary draws the same random numbers as for the arrivals, so its later choices are the same. In a launch with
+ * deferred reductions (emu/speculate/deferred.h) entries are kept by sectors of memory (sector_buffer.c). */
 #include "determinism/dab/net.h"
 #include "emu/atomic.h"
 

@@ -1,30 +1,30 @@
 /* Determinism-aware scheduling of DAB (MICRO 2020, section IV-C): in which order the warps of one scheduler fill its
  * atomic buffer. Each rule is implemented by itself:
  *
- *  srr   strict round robin (IV-C1). Every instruction is issued in turn. Warps at barriers are skipped; others are waited
- *        for.
+ *  srr   strict round robin (IV-C1). Warps issue every instruction in turn. Turns skip warps at barriers, and wait for all
+ *        others.
  *  gtrr  greedy then round robin (IV-C2). Any order until all warps are at their first atomic or have exited; from then on
- *        srr. A batch (below) waits for the one before with all its instructions: how far it came before the round robin
- *        would be the adversary's choice.
- *  gtar  greedy then atomic round robin (IV-C3). Any order between atomics. When all warps are at one or have exited they
- *        do one each, in turn: a round.
- *  gwat  greedy with atomic token (IV-C4). Any order between atomics. The warp with the token may do an atomic and passes
- *        the token on.
+ *        srr. The warps of a batch (below) issue no instruction before the previous batch ends: otherwise the adversary
+ *        would choose how many they issue before the round robin.
+ *  gtar  greedy then atomic round robin (IV-C3). Any order between atomics. When all warps are at an atomic or have exited,
+ *        each executes one atomic, in turn: a round.
+ *  gwat  greedy with atomic token (IV-C4). Any order between atomics. The warp with the token may execute an atomic, and
+ *        then passes the token on.
  *
  * dab.c asks whether a warp may reduce (dab_may_reduce) and reports what warps do. A rule wakes the warp whose turn it
  * is.
  *
- * Warps that wait for a flush or have exited are not waited for: that lasts until a flush, and a flush waits for all
- * warps. A warp at a barrier is waited for, because when it goes on depends on other schedulers; where no warp can go on
- * it is skipped (dab_skip_turns). For the same reason srr takes a warp back that was at a barrier only when no other warp
- * can go on.
+ * Turns do not wait for warps that have exited or wait for a flush: these stay so until a flush, and a flush waits for
+ * all warps. Turns do wait for a warp at a barrier, because the time of its release depends on other schedulers; when
+ * no warp can run, it is skipped (dab_skip_turns). For the same reason srr readmits a warp that was at a barrier only
+ * when no other warp can run.
  *
- * Batches (IV-C5). CTAs come in batches, one to a slot: a scheduler does the atomics of the next batch when all warps of
- * one have exited. Atomics whose result is read wait for no batch (they are executed in a fixed order anyway). So a warp
- * may take a lock that a warp of the batch before wants, and release it by a reduction, which waits for that batch: a
- * deadlock that the paper does not treat. Where warps have waited to execute such atomics at many flushes in succession,
- * and none has exited, batches are given up: warps that wait where no warp can go on are admitted then. Who these are does
- * not depend on the adversary. */
+ * Batches (IV-C5). A batch has one CTA for each slot: a scheduler executes the atomics of the next batch when all warps
+ * of the current batch have exited. Atomics with a live result do not wait for batches (they are executed in a fixed
+ * order anyway). So a warp may take a lock that a warp of the previous batch needs, and release it by a reduction,
+ * which waits for that batch: a deadlock that the paper does not treat. If warps have waited to execute such atomics at
+ * many successive flushes, and no warp has exited, batches are given up: all warps that wait at that idle point are
+ * admitted. The set of these warps does not depend on the adversary. */
 #include "determinism/dab/internal.h"
 
 #include <stdlib.h>

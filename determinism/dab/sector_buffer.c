@@ -1,9 +1,9 @@
-/* A fast path of DAB's atomic buffer: entries by sectors of memory, where the order hears of a launch when its warps have
- * ended (emu/speculate/deferred.h). Nothing is counted then, all reductions are of words of 4 and 8 bytes, and the entries of
- * a sector go in one transaction: so it does not matter in which order entries of different words came.
+/* A fast path of DAB's atomic buffer: entries by sectors of memory, for launches with deferred reductions
+ * (emu/speculate/deferred.h). In these no events are counted, all reductions are of words of 4 or 8 bytes, and the
+ * entries of a sector share one transaction: so the order of entries of different words does not matter.
  *
- * A record has entries of one sector and one kind, at most one of each word. An entry that must not come before another one
- * of its word, and cannot be fused with it, goes to a record behind that one's. flush_at_once.c carries records out. */
+ * A record has entries of one sector and one kind, at most one of each word. An entry that must stay after another
+ * entry of its word, and cannot be fused with that entry, goes to a later record. flush_at_once.c executes records. */
 #include "base/rng.h"
 #include "determinism/dab/internal.h"
 #include "emu/atomic.h"

@@ -1,7 +1,7 @@
-/* Warps of DAB that cannot go on: which ones sleep, for what, and how they are woken.
+/* Warps of DAB that cannot run: why they sleep, and how they are woken.
  *
- * dab.c puts warps to sleep, and wakes those that waited for a flush or for their turn at shared memory. schedulers.c wakes
- * those whose turn it is to reduce. */
+ * dab.c puts warps to sleep, and wakes those that waited for a flush or for their turn at shared memory. schedulers.c
+ * wakes warps whose turn it is to reduce. */
 #include "determinism/dab/internal.h"
 
 struct emu_warp dab_identity(const struct dab_warp *w)

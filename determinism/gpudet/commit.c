@@ -1,14 +1,14 @@
 /* Commit mode of GPUDet (thesis 4.4): the entries of all write logs become requests to the partitions of memory.
  *
- * Of each byte the store of the smallest depth stays, in whatever order requests arrive. A warp's own requests keep
- * their order; otherwise the adversary chooses which request arrives next. Depth is warp - quantum * 2^m (4.4.2): what
- * an earlier quantum wrote is always deeper. So only the chunks of this commit are remembered, and of these the warp
- * is depth enough.
+ * Each byte gets the store with the smallest depth, independent of the order in which requests arrive. A warp's own
+ * requests keep their order; otherwise the adversary chooses which request arrives next. Depth is warp - quantum * 2^m
+ * (4.4.2): stores of earlier quanta always have larger depths. So only the chunks of this commit are stored, and the
+ * warp number suffices as depth.
  *
- * The hardware that does it is modelled for its counts alone: Z units (determinism/hardware/z_unit.h), or locks in
- * memory as in CoreDet (6.2.2). Time is in cycles of the unit; one request comes in each.
+ * The hardware is modelled only for its counts: Z units (determinism/hardware/z_unit.h), or locks in memory as in
+ * CoreDet (6.2.2). Time is in cycles of the unit; one request arrives in each cycle.
  *
- * gpudet.c calls it at the end of parallel mode, unless fast.c commits the logs. */
+ * gpudet.c calls gpudet_commit() at the end of parallel mode, unless fast.c commits the logs. */
 #include "determinism/gpudet/internal.h"
 
 #include <stdlib.h>

@@ -1,16 +1,17 @@
 /* Fast paths of GPUDet: the same results, with less work of the host.
  *
- * The thesis's mechanism makes the result independent of which warp runs when and in which order commit requests
- * arrive. Where nobody can observe these (nothing is counted, no observer follows stores, all mechanisms are on)
- * the order may choose what is fast on the host, in seven launches of eight (UNBIASED_ONE_IN); in the eighth the
- * adversary chooses freely, so that runs under many seeds still try the mechanism.
+ * The thesis's mechanism makes results independent of the interleaving of warps and of the arrival of commit requests.
+ * If these are not observable (nothing is counted, no observer follows stores, all mechanisms are on), the order makes
+ * choices that are fast on the host in seven launches of eight (UNBIASED_ONE_IN). In the eighth the adversary chooses
+ * freely, so that runs under many seeds still test the mechanism.
  *
  *  - Windows: CTAs begin a few at a time, so that the host's caches hold their memory.
- *  - Bias: of the ready warps mostly the last one runs: warps that came together are near each other in memory.
+ *  - Bias: mostly the last of the ready warps runs, since warps that became ready together are near each other in
+ *    memory.
  *  - Commit: logs are written in descending order of depth, so that no depth is compared.
- *  - In-place stores (in_place.c), if the kernel has nothing but accesses of lanes.
+ *  - In-place stores (in_place.c), if all accesses of the kernel are accesses of lanes.
  *
- * Launches that turn out to be free of conflicts do not come here at all: emu/speculate/ runs them without the order. */
+ * Conflict-free launches do not use these paths: emu/speculate/ runs them without the order. */
 #include "determinism/gpudet/internal.h"
 
 enum {

@@ -1,16 +1,17 @@
-/* GPUDet's quanta (Jooybar's thesis, chapter 4): which warp runs, where parallel mode ends, which CTA begins where.
+/* GPUDet's quanta (Jooybar's thesis, chapter 4): which warp runs, where parallel mode ends, and the slots of CTAs.
  *
- * The callbacks of struct emu_order are here. gpudet_on_access() and gpudet_on_sync() end a warp's parallel mode (4.2); when no warp can
- * run, gpudet_on_idle() commits the write logs (commit.c, 4.4), executes atomics (serial.c, 4.5) and begins the next quantum.
- * gpudet_pick() lets the adversary choose among the ready warps. place_cta() deals CTAs to slots (4.2.2). Where warps share
- * memory, serialised.c says which of them is awake. determinism/gpudet/gpudet.h describes the whole.
+ * The callbacks of struct emu_order are here. gpudet_on_access() and gpudet_on_sync() end a warp's parallel mode (4.2);
+ * when no warp can run, gpudet_on_idle() commits the write logs (commit.c, 4.4), executes atomics (serial.c, 4.5) and
+ * begins the next quantum. gpudet_pick() lets the adversary choose among the ready warps. place_cta() assigns CTAs to
+ * slots (4.2.2). If warps share memory, serialised.c determines which of them is awake. determinism/gpudet/gpudet.h is
+ * an overview.
  *
- * Invariants. Between two calls of gpudet_on_idle() nothing a warp does depends on what another one does, unless they are in
- * one group (serialised.c). A warp that has ended its parallel mode sleeps, and is in `stopped`. Logs are empty when a
- * quantum begins.
+ * Invariants. Between two calls of gpudet_on_idle() a warp's execution does not depend on other warps, except on those
+ * of its group (serialised.c). A warp that has ended its parallel mode sleeps, and is in `stopped`. Logs are empty when
+ * a quantum begins.
  *
- * Paths with the same results and less work are in fast.c and in_place.c. Those that anybody could observe are off
- * where anything is counted or observed, and with --speculate=off. */
+ * Faster paths with the same results are in fast.c and in_place.c. Paths whose effects are observable are off if events
+ * are counted or observed, and with --speculate=off. */
 #include "determinism/gpudet/internal.h"
 
 #include "determinism/orders.h"

@@ -1,12 +1,12 @@
-/* A fast path of GPUDet: in-place stores with an undo log, where nobody can observe how write logs work.
+/* A fast path of GPUDet: in-place stores with an undo log, for launches in which write logs are not observable.
  *
- * The stores of the running warp are in memory, so that its loads need no search. The undo log keeps the bytes that
- * were there before. When another warp runs, the stores are undone and the log holds the stored bytes instead; when
- * the first one runs again, they are redone. Each store is exchanged by itself, oldest first to redo and newest first
- * to undo, so stores to the same bytes may follow each other.
+ * The stores of the running warp are in memory, so that its loads need no search. The undo log has the previous bytes.
+ * When another warp runs, the stores are undone, and the log has the stored bytes instead; when the first warp runs
+ * again, its stores are redone. Each store is exchanged by itself, oldest first to redo and newest first to undo, so
+ * stores to the same bytes may follow each other.
  *
- * gpudet.c and fast.c call it. The counts of the write log's entries are kept only as far as its capacity needs
- * them. */
+ * gpudet.c and fast.c call these functions. The entries of the write log are counted only as far as its capacity
+ * requires. */
 #include "determinism/gpudet/internal.h"
 
 #include <string.h>

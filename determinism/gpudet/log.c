@@ -2,8 +2,9 @@
  * that an instruction stores to, and a Bloom filter by which loads know whether to search it
  * (determinism/hardware/write_log.h).
  *
- * gpudet.c logs stores and asks what a load sees. commit.c and fast.c empty the logs. The emulator finds a chunk's
- * newest entry in an index; hardware searches the log, and the entries that it would look at are counted. */
+ * gpudet.c calls this file to log stores and to read a load's value. commit.c and fast.c empty the logs. The emulator
+ * finds a chunk's newest entry in an index; hardware searches the log, and the entries that it would compare are
+ * counted. */
 #include "determinism/gpudet/internal.h"
 
 #include <string.h>

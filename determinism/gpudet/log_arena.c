@@ -1,5 +1,5 @@
-/* The arena of GPUDet's write logs. A quantum allocates from blocks, one behind the other, and frees everything when it
- * is committed. Blocks are kept, so that small quanta use the same memory again. */
+/* The arena of GPUDet's write logs. A quantum allocates from a list of blocks, and frees everything when it is
+ * committed. Blocks are kept, so that small quanta reuse the same memory. */
 #include "determinism/gpudet/internal.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Serial mode of GPUDet (thesis 4.5): the atomics that ended parallel modes are executed, one warp after another.
  *
- * access() in gpudet.c hands an atomic over (gpudet_serial_request), and the warp sleeps. idle() executes all of them
- * (gpudet_serial_run). In the next quantum the warp tries the instruction again and gets its results. An instruction
- * that is reported in pieces has one request for each. Reductions by bulk copies are executed behind the warp's
- * atomic. */
+ * gpudet_on_access() queues an atomic (gpudet_serial_request), and the warp sleeps. gpudet_on_idle() executes all
+ * queued atomics (gpudet_serial_run). In the next quantum the warp retries the instruction and gets its results. An
+ * instruction that is reported as several accesses has one request for each. Reductions by bulk copies are executed
+ * after the warp's atomic. */
 #include "determinism/gpudet/internal.h"
 
 #include "emu/atomic.h"

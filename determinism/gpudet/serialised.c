@@ -1,6 +1,6 @@
 /* Warps of GPUDet that run one after another: those of a CTA, or of a cluster, that share memory or barriers. (The
- * thesis leaves races in shared memory open, 4.6, and proposes a fixed order, 8.1.2: this is one.) One of them is awake.
- * It runs to where it stops, then the next one by number has its turn. */
+ * thesis leaves races in shared memory open, 4.6, and proposes a fixed order, 8.1.2: this is one.) One warp of the
+ * group is awake. It runs until it stops; then the next warp by number runs. */
 #include "determinism/gpudet/internal.h"
 
 static struct gpudet_warp *warp_at(const struct gpudet *g, const struct gpudet_group *u, uint32_t k)

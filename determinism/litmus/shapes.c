@@ -1,4 +1,4 @@
-/* The shapes of litmus tests. Weak outcome: what no interleaving of the threads shows. */
+/* The shapes of litmus tests. A weak outcome is an outcome of no interleaving of the threads. */
 #include "determinism/litmus/litmus.h"
 
 const struct litmus_shape litmus_shapes[] = {

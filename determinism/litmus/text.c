@@ -1,4 +1,4 @@
-/* Litmus tests as text: their names, and what litmus_parse reads. */
+/* Litmus tests as text: their names, and the format that litmus_parse reads. */
 #include "determinism/litmus/litmus.h"
 
 #include "base/buf.h"

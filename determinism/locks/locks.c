@@ -1,8 +1,8 @@
 /* Contended words: see locks.h.
  *
- * A launch has a table of its words and of its living warps; when it ends, its words are added to the rows of their kernel. What a
- * word holds is followed from the first attempt on: observers hear of all stores and atomics, in the order in which
- * threads make them. */
+ * A launch has a table of its words and of its living warps; when it ends, its words are added to the rows of their
+ * kernel. The value of a word is tracked from the first attempt on: observers are notified of all stores and atomics,
+ * in the order in which threads execute them. */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 #include "determinism/locks/locks.h"
 

@@ -1,6 +1,6 @@
-/* Last writers of some words of global memory. The order names the issuer and the address of a
- * store that it drains; the lane and the type come from a hash table of buffered stores, in which
- * later entries may replace earlier ones. */
+/* Last writers of some words of global memory. When the order drains a store, it reports the store's issuer and
+ * address; the lane and the type come from a hash table of buffered stores, in which later entries may replace earlier
+ * ones. */
 #include "determinism/record/last_writers.h"
 
 #include "base/arena.h"

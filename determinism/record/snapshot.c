@@ -1,4 +1,4 @@
-/* All memory of a device in a file. */
+/* Saves all memory of a device in a file. */
 #define _POSIX_C_SOURCE 200809L /* pread */
 #include "determinism/record/snapshot.h"
 

@@ -1,10 +1,9 @@
 /* The observer of determinism/record/writes.h.
  *
- * The emulator calls an observer before it executes an access. So the observer keeps a copy of the
- * watched bytes and applies to the copy what the lanes are about to do to memory, one lane after
- * the other. The copy extends to multiples of 16 bytes, so that it holds the whole element of any
- * atomic. A store that the order buffers is kept in a list, by lane, until the order drains it. At
- * the end of a launch the copy is compared with memory (writes_missed()). */
+ * The emulator calls an observer before it executes an access. So the observer keeps a copy of the watched bytes and
+ * applies the stores and atomics of the lanes to that copy, one lane after another. The copy extends to multiples of 16
+ * bytes, so that it holds the whole element of any atomic. A store that the order buffers is kept in a list, by lane,
+ * until the order drains it. At the end of a launch the copy is compared with memory (writes_missed()). */
 #include "determinism/record/writes.h"
 
 #include "emu/atomic.h"
