@@ -7,14 +7,14 @@
  *     const u32 outer = check_grids_enter(k, task.number); // it runs
  *     check_grids_leave(k, outer);                // it and all its child grids have ended
  *
- * A grid is not ordered with what its parent grid does behind the launch, and with its siblings, but for those before it in
- * the same stream of the same CTA and tail launches. Two accesses of global memory by two such grids are a race if they have
- * a byte in common, one writes, and not both are atomics or strong.
+ * A grid is not ordered with accesses of its parent grid after the launch, nor with its siblings, except earlier
+ * siblings in the same stream of the same CTA, and tail launches. Two accesses of global memory by two such grids are a
+ * race if they have a byte in common, one writes, and not both are atomics or strong.
  *
- * What may be missed: of each word the last access of each kind of each second level of the tree is kept. What threads of
- * the parent grid did before the launch counts as ordered, although it is so only with a barrier or the like. Where a
- * kernel makes streams wait for events all its child grids count as ordered. Copies and fills by the device runtime are
- * not looked at. */
+ * Limitations: for each word only the last access of each kind of each second level of the tree is kept. Accesses of
+ * other threads of the parent grid before the launch count as ordered, although that requires a barrier or other
+ * synchronisation. If a kernel makes streams wait for events, all its child grids count as ordered. Copies and fills by
+ * the device runtime are not checked. */
 #ifndef HEDDLE_EMU_DEVICE_CHECK_GRIDS_H
 #define HEDDLE_EMU_DEVICE_CHECK_GRIDS_H
 
@@ -26,11 +26,11 @@ struct check_grids *check_grids_new(struct arena *arena, struct check *check);
 void check_grids_free(struct check_grids *k); /* NULL is allowed */
 const struct emu_observer *check_grids_observer(struct check_grids *k);
 
-/* The number of the grid that the task will be, a child of the one that runs. */
+/* Returns the number of the task's future grid, a child of the running grid. */
 u32 check_grids_launched(struct check_grids *k, const struct grid_task *t);
-/* The grid that runs makes a stream wait for an event. */
+/* The running grid makes a stream wait for an event. */
 void check_grids_keep_order(struct check_grids *k);
-/* Returns the number of the grid that ran until now, for check_grids_leave. */
+/* Returns the number of the grid that was running, for check_grids_leave. */
 u32 check_grids_enter(struct check_grids *k, u32 number);
 void check_grids_leave(struct check_grids *k, u32 outer);
 

@@ -7,10 +7,10 @@
  *     image_params_layout(arena, f->proto.params, f->proto.param_count, &p, &why);
  *     image_free(im);                                                   // its variables' memory, too
  *
- * A name means what ptx/link.h says: functions that take a module and a symbol of it resolve .extern,
- * .weak and .common ones. The modules must outlive the image and have been read without errors; bodies
- * need not have been read: image_place adds the variables of one that has. Else an image does not change after
- * image_new: several threads may ask. */
+ * Names are resolved as in ptx/link.h: functions that take a module and a symbol of it resolve .extern, .weak and
+ * .common symbols. The modules must outlive the image and must have no errors. Bodies need not have been parsed:
+ * image_place adds the variables of a body later. Otherwise an image does not change after image_new, so several
+ * threads may read it. */
 #ifndef HEDDLE_EMU_DEVICE_IMAGE_H
 #define HEDDLE_EMU_DEVICE_IMAGE_H
 
@@ -24,10 +24,10 @@ struct mem;
 
 enum { IMAGE_HANDLE = 64 }; /* bytes of a texture, sampler or surface reference: an opaque block */
 
-struct image_var {             /* a variable that lies in global memory: .global, .const, .tex */
+struct image_var {             /* a variable in global memory: .global, .const, .tex */
     const struct ptx_var *var; /* the definition */
     const char *name;          /* NUL-terminated */
-    uint64_t address, size;    /* of an opaque one IMAGE_HANDLE times its elements */
+    uint64_t address, size;    /* size of an opaque variable: IMAGE_HANDLE times its elements */
     uint32_t align, module;    /* index of the module that defines it */
 };
 
@@ -35,7 +35,7 @@ struct image {
     struct arena *arena;
     struct mem *mem;
     struct ptx_program *program;
-    struct ptx_place *funcs; /* by number; heads with bodies where there are any */
+    struct ptx_place *funcs; /* by function number; definitions, or declarations if there is none */
     struct image_var *vars;  /* in order of modules and declarations */
     size_t var_count, var_cap;
     uint32_t func_count;
@@ -44,8 +44,8 @@ struct image {
         shared_limit; /* bytes of shared memory of a CTA; MEM_MAX_SHARED unless the owner sets it */
 };
 
-/* Links the modules, places and initialises their variables. NULL: `*why` is the reason in malloc'd
- * text of one or more lines; the modules' diags may have got reports. Nothing stays allocated then. */
+/* Links the modules, places and initialises their variables. NULL: failed; `*why` is the reason, malloc'd text of one
+ * or more lines, and the modules' diags may have new messages. Nothing stays allocated. */
 struct image *image_new(struct mem *mem, struct ptx_module *const *modules, size_t count,
                         char **why);
 void image_free(struct image *im); /* NULL is allowed */
@@ -56,24 +56,25 @@ void image_free(struct image *im); /* NULL is allowed */
  * number). 0: the symbol has none, or no module defines it. */
 uint64_t image_address(const struct image *im, size_t module, const struct ptx_sym *sym);
 
-/* Gives a variable that a function declares its place and initial value, where it has none yet. false: `*why`
- * as above. Not while a launch runs. */
+/* Assigns address and initial value to a variable that a function declares, unless it has them already. false: failed;
+ * `*why` as above. Must not be called while a launch runs. */
 bool image_place(struct image *im, size_t module, const struct ptx_var *v, char **why);
 
-/* The variable that a module means by a symbol; NULL: it lies elsewhere, or nobody defines it. */
+/* The variable of a module's symbol; NULL: the variable is not in global memory, or no module defines it. */
 const struct image_var *image_var(const struct image *im, size_t module, const struct ptx_sym *sym);
 
-/* By name: what has a name for all modules before what is a module's own. NULL: none. */
+/* The variable with this name: a symbol that is visible to all modules has priority over one of a single module. NULL:
+ * none. */
 const struct image_var *image_var_find(const struct image *im, const char *name);
 
 /* The text between the braces of an opaque variable's element, such as "width = 5". NULL: none. */
 const char *image_var_fields(const struct image_var *v, size_t element, size_t *length);
 
-/* The number of the function that a module means. Functions that nobody defines (vprintf) have numbers
- * as well, one for each module that declares them. */
+/* The number of a module's function. Functions that no module defines (vprintf) have numbers, too, one for each module
+ * that declares them. */
 uint32_t image_func_number(const struct image *im, size_t module, const struct ptx_func *func);
 
-/* The function with that number; func is NULL: there is none. */
+/* The function with that number; result.func is NULL if there is none. */
 struct ptx_place image_func_at(const struct image *im, uint64_t number);
 
 /* The number of the kernel with this name, as a loader looks it up; UINT32_MAX: none. */
@@ -82,24 +83,24 @@ uint32_t image_kernel_find(const struct image *im, const char *name);
 /* ---- shared memory of a kernel ----------------------------------------------------------------- */
 
 struct image_shared_var {
-    const struct ptx_var *var; /* the definition; of dynamic memory each declaration alone */
-    uint64_t size;             /* 0: dynamic shared memory */
+    /* the definition; for dynamic memory: one entry for each declaration */
+    const struct ptx_var *var;
+    uint64_t size; /* 0: dynamic shared memory */
     uint32_t offset, align;
 };
 struct image_shared {
-    struct image_shared_var
-        *vars; /* module variables in order of modules and declarations, then those
-                                    * of bodies; dynamic ones among them */
+    /* Module variables in order of modules and declarations, then variables of bodies; dynamic ones are included. */
+    struct image_shared_var *vars;
     size_t count;
     uint32_t size;    /* bytes of static shared memory */
-    uint32_t dynamic; /* where dynamic shared memory begins: size, aligned */
-    bool has_dynamic; /* some .extern array is named */
+    uint32_t dynamic; /* offset of dynamic shared memory: `size`, aligned */
+    bool has_dynamic; /* some function names an .extern array */
     const struct image *image;
     struct image_map *map;
 };
 
-/* Lays out every .shared variable that the functions name, whose bodies must have been read. What no
- * module defines is dynamic shared memory. NULL: more than image.shared_limit; `*why` as above. */
+/* Assigns offsets to all .shared variables that the functions name; their bodies must have been parsed. Variables that
+ * no module defines are dynamic shared memory. NULL: more than image.shared_limit; `*why` as above. */
 struct image_shared *image_shared_new(const struct image *im, struct arena *arena,
                                       const struct ptx_reach *reach, char **why);
 
@@ -116,13 +117,13 @@ struct image_param {
 struct image_params {
     struct image_param *list;
     uint32_t count;
-    uint32_t size;  /* up to the end of the last one, as a driver counts them */
+    uint32_t size;  /* bytes up to the end of the last parameter, as a driver counts them */
     uint32_t align; /* the largest, at least 1 */
 };
 
-/* Lays out parameters or results: each at the next multiple of its alignment, at least the natural one.
- * A .reg parameter holds its value (.pred: 4 bytes), an opaque one 8 bytes, an unsized array
- * none. false: more than `limit` bytes; `*why` as above. */
+/* Assigns offsets to parameters or results: each at the next multiple of its alignment, at least its natural alignment.
+ * A .reg parameter holds its value (.pred: 4 bytes), an opaque one 8 bytes, an unsized array none. false: more than
+ * `limit` bytes; `*why` as above. */
 bool image_params_layout(struct arena *arena, struct ptx_var *const *vars, size_t count,
                          uint32_t limit, struct image_params *out, char **why);
 

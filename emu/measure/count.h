@@ -1,6 +1,6 @@
-/* emu/measure/count.h: counting while a launch runs: what a warp's access adds to its site.
+/* emu/measure/count.h: counting while a launch runs: the counters of a site that a warp's access increments.
  *
- * A handler counts only if g->worker->sites is there. What launches report is emu/counts.h. */
+ * A handler counts only if g->worker->sites is not NULL. emu/counts.h has the counters that launches report. */
 #ifndef HEDDLE_EMU_MEASURE_COUNT_H
 #define HEDDLE_EMU_MEASURE_COUNT_H
 
@@ -12,12 +12,12 @@
 
 enum { SECTOR = EMU_SECTOR_BYTES, LINE = EMU_LINE_BYTES };
 
-/* Values from here on are no sector, line or word: what lanes hold that are off. Sectors are numbered
- * with 32 bits from the beginning of global memory; in a device with more than 127 GiB of it, sectors that
- * are so far from each other count as one. */
+/* Values from this one on stand for inactive lanes; they are no sector, line or word. Sectors are numbered with 32 bits
+ * from the beginning of global memory; on a device with more than 127 GiB, sectors at that distance have equal
+ * numbers. */
 #define COUNT_NOBODY 0xffffff00u
 
-struct emu_lanes { /* where a warp's lanes access memory; as in struct emu_access */
+struct emu_lanes { /* addresses of a warp's lanes; members as in struct emu_access */
     _Alignas(64) u64 at[LANES];
     _Alignas(64) u16 low[LANES];
     u64 alike;
@@ -25,19 +25,20 @@ struct emu_lanes { /* where a warp's lanes access memory; as in struct emu_acces
     bool run;
 };
 
-/* Where the lanes of warp w that are on access `size` bytes each, a power of two; `at` is also set for those that are
- * off. Returns the space, if all are sure to be in memory that was found before (`bound`: global) or in the CTA's
- * shared memory, else GENERIC. (emu/sched/simd_notify.c) */
+/* Computes the addresses at which the active lanes of warp w access `size` bytes each, a power of two; `at` is also set
+ * for inactive lanes. Returns the state space if all accesses are within memory that was found before (`bound`: global)
+ * or within the CTA's shared memory, else GENERIC. (emu/sched/simd_notify.c) */
 struct lane_address;
 typedef u32 emu_find_lanes(const struct emu_group *g, const struct lane_address *from, u32 w,
                            u32 size, const struct emu_bound *bound, struct emu_lanes *to);
 
-/* Finds where in one surface the lanes of warp w that are on access `size` bytes each; x counts units of `unit` bytes, and
- * 0 and 0 stand for a texel. LANE_BY_LANE: they have to be looked at one by one; FAULT: one was raised. (emu/ops/simd_surface.c) */
+/* Computes the offsets in one surface at which the active lanes of warp w access `size` bytes each; x counts units of
+ * `unit` bytes; unit 0 and size 0 mean a texel. LANE_BY_LANE: lanes must be handled one by one; FAULT: a fault was
+ * raised. (emu/ops/simd_surface.c) */
 enum surface_whole { SURFACE_WHOLE, SURFACE_WHOLE_LANE_BY_LANE, SURFACE_WHOLE_FAULT };
 struct surface_lanes {
     u8 *base;
-    u64 at[LANES]; /* bytes from there; of lanes that are off those of another lane */
+    u64 at[LANES]; /* offset from `base`, bytes; for inactive lanes that of another lane */
 };
 struct texture_object;
 typedef enum surface_whole emu_reach_surface(struct emu_group *g, const struct emu_uop *in, u32 w,
@@ -46,28 +47,29 @@ typedef enum surface_whole emu_reach_surface(struct emu_group *g, const struct e
 
 /* emu_set_exec() (emu/ops/exec.h). (emu/ops/simd_warp.c) */
 typedef void emu_spread_masks(struct emu_group *g, const u32 *mask);
-/* Of each warp's words of a row of predicates: emu_mask_of(). (emu/ops/simd_row.c) */
+/* emu_mask_of() for all warps of a row of predicates. (emu/ops/simd_row.c) */
 typedef void emu_masks_of(const u32 *word, u32 warps, u32 *mask);
-/* One value in the row's lanes that are on, of 2, 4 or 8 bytes each. (emu/ops/simd_row.c) */
+/* Writes one value, of 2, 4 or 8 bytes, to the active lanes of a row. (emu/ops/simd_row.c) */
 typedef void emu_fill_row(struct emu_group *g, unsigned bytes, u32 row, u64 value);
-/* Whether one of so many words is not `value`; they are those of whole warps. (emu/ops/simd_row.c) */
+/* Whether one of `count` words, those of whole warps, differs from `value`. (emu/ops/simd_row.c) */
 typedef bool emu_words_differ(const u32 *word, u32 count, u32 value);
-/* Whether the lanes of warp w, all of which are on, name addresses side by side, `size` bytes each; *first is lane 0's.
- * (emu/sched/simd_notify.c) */
+/* Whether the lanes of warp w, which are all active, have adjacent addresses, `size` bytes each; *first is that of lane
+ * 0. (emu/sched/simd_notify.c) */
 typedef bool emu_side_by_side(const struct emu_group *g, const struct lane_address *a, u32 w,
                               u32 size, u64 *first);
 struct emu_counting { /* compiled for each host instruction set */
-    /* The lanes of a mask of the group's warp w access `size` bytes each at at[lane], in a space (enum ptx_space;
-     * addresses are as memory.h says for it). */
+    /* Counts an access: the lanes of a mask of the group's warp w access `size` bytes each at at[lane], in a state
+     * space (enum ptx_space; addresses in the form that memory.h gives for it). */
     void (*lanes)(struct emu_group *g, const struct emu_uop *in, u32 w, const u64 *at, u32 mask,
                   u32 size, u32 space, u32 how);
-    /* All lanes of warp w do an atomic on `size` bytes, 4 or 8, of shared memory, at these offsets. */
+    /* Counts an atomic of all lanes of warp w on `size` bytes, 4 or 8, of shared memory at these offsets. */
     void (*shared_atomics)(struct emu_group *g, const struct emu_uop *in, u32 w, const u32 *at,
                            u32 size);
     cache_carry_out *carry_out;
     cache_fill *fill;
-    emu_find_lanes *find_lanes; /* not counting, but compiled so, too */
-    emu_op *fetch_texels;       /* likewise: tex (emu/ops/simd_texture.c) */
+    /* this and the following functions do not count, but are compiled for each host instruction set, too */
+    emu_find_lanes *find_lanes;
+    emu_op *fetch_texels; /* likewise: tex (emu/ops/simd_texture.c) */
     emu_reach_surface *reach_surface;
     emu_spread_masks *spread_masks;
     emu_masks_of *masks_of;
@@ -88,7 +90,7 @@ static inline u32 emu_sector_of(u64 address)
     return (u32)((address - MEM_GLOBAL) / SECTOR);
 }
 
-/* Whether what the group's warp w does now goes into the trace of its CTA. */
+/* Whether warp w of the group is currently recorded in the trace of its CTA. */
 static inline bool emu_is_traced(const struct emu_group *g, u32 w)
 {
     const struct trace_cta *t = g->worker->trace;
@@ -100,12 +102,12 @@ static inline enum trace_handoff emu_handoff_of(const struct emu_group *g, const
     const struct trace *t = g->worker->machine->trace;
     return t && t->handoff ? t->handoff[in->site] : TRACE_HANDOFF_NONE;
 }
-/* Where it notes its accesses; NULL: nobody asks for caches. */
+/* The port for the warp's requests; NULL: caches are off. */
 static inline struct cache_port *emu_port_of(const struct emu_group *g, u32 w)
 {
     return g->worker->turns ? &g->worker->turns->ports[g->first + w] : g->worker->port;
 }
-/* Of an access to global or .local memory that made so many notes. */
+/* Traces an access to global or .local memory that made `requests` requests. */
 static inline void emu_trace_access(const struct emu_group *g, const struct emu_uop *in, u32 w,
                                     u32 tag, u32 requests, u32 lanes, u32 rounds)
 {
@@ -120,7 +122,7 @@ static inline void emu_trace_access(const struct emu_group *g, const struct emu_
     warp->count += 3;
     *first += requests;
 }
-/* The lanes of `swapped` have changed memory in the atomic that was traced last, which names its elements. */
+/* The lanes of `swapped` have changed memory in the atomic that was traced last, which has element words. */
 static inline void emu_trace_swaps(const struct emu_group *g, u32 w, u32 swapped)
 {
     const u32 lanes = emu_lanes_of(g->exec[w]);
@@ -147,8 +149,8 @@ static inline void emu_trace_bank_conflict_passes(const struct emu_group *g,
     warp->count += 2;
 }
 
-/* Lanes access `bytes_each` bytes each, together one run of `bytes` bytes of global memory; and another one,
- * of as many bytes from `second` on, if that is not 0: the two touch no line in common. */
+/* Counts an access of lanes to `bytes_each` bytes each, together one run of `bytes` bytes of global memory, and, if
+ * `second` is not 0, another run of as many bytes from there on; the two runs have no line in common. */
 static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, u32 w, u64 from,
                                  u64 second, u64 bytes, u32 lanes, u32 bytes_each, u32 how)
 {
@@ -170,9 +172,9 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
     if (traced) emu_trace_access(g, in, w, TRACE_GLOBAL, (u32)requests, lanes, 1);
 }
 
-/* An access of shared memory is carried out in passes: in one, each bank serves one word (CUDA C++ Programming Guide,
- * "Shared Memory"). bank_conflict_passes() in simd_count.c counts the passes of any addresses; the two functions here
- * give the same number for regular addresses on 32 banks without a look at each lane. */
+/* An access of shared memory takes one or more passes. In one pass each bank serves one word (CUDA C++ Programming
+ * Guide, "Shared Memory"). bank_conflict_passes() in simd_count.c counts the passes of any addresses; the two functions
+ * here give the same number for regular addresses on 32 banks without examining each lane. */
 
 /* All lanes read one element, or adjacent elements in the order of lanes. */
 static inline u32 bank_conflict_passes_of_run(u32 size, bool same)
@@ -180,8 +182,8 @@ static inline u32 bank_conflict_passes_of_run(u32 size, bool same)
     return same || size <= 4 ? 1 : size / 4;
 }
 
-/* Each half of a warp reads one word, or 16 adjacent ones: `width`. Two words meet at a bank if they are equal modulo 32
- * and are not the same word. */
+/* Each half of a warp reads one word, or 16 adjacent words: `width`. Two different words conflict at a bank if their
+ * numbers are equal modulo 32. */
 static inline u32 bank_conflict_passes_of_halves(u64 first, u64 second, u64 width)
 {
     const u64 distance = (second > first ? second - first : first - second) / 4,
@@ -189,7 +191,7 @@ static inline u32 bank_conflict_passes_of_halves(u64 first, u64 second, u64 widt
     return distance >= width && (modulo < width || LANES - modulo < width) ? 2 : 1;
 }
 
-/* Lanes of one warp that access shared memory in so many passes. */
+/* Counts an access of one warp to shared memory that takes `passes` passes. */
 static inline void emu_count_bank_conflict_passes(struct emu_group *g, const struct emu_uop *in,
                                                   u32 w, u32 lanes, u32 passes)
 {

@@ -1,4 +1,4 @@
-/* emu/measure/report.h: between a launch that has ended and what it reports (counts.c, emu/device/launch.c). */
+/* emu/measure/report.h: the computation of a launch's report after it has ended (counts.c, emu/device/launch.c). */
 #ifndef HEDDLE_EMU_MEASURE_REPORT_H
 #define HEDDLE_EMU_MEASURE_REPORT_H
 
@@ -11,9 +11,9 @@ struct emu_counts *emu_counts_make(struct arena *a, const struct emu_machine *m,
                                    const struct emu_gpu *gpu, const struct emu_occupancy *occupancy,
                                    const struct launch_counts *c);
 
-struct launch_mix; /* of each basic block: what its instructions are */
+struct launch_mix; /* for each basic block: the kinds of its instructions */
 struct launch_mix *launch_mixes(struct arena *a, const struct emu_program *p);
-/* Adds what an SM's blocks and sites say to *e. */
+/* Adds the counters of an SM's blocks and sites to *e. */
 void launch_add_sm(struct emu_events *e, const struct emu_program *p,
                    const struct launch_mix *mixes, const struct emu_site *sites,
                    const struct emu_block_count *blocks);
@@ -21,8 +21,8 @@ void emu_events_add(struct emu_events *to, const struct emu_events *from);
 
 /* phases.c */
 struct launch_phases *launch_phases_new(struct arena *a, const struct emu_program *p, u32 sms);
-/* What SMs counted in all, of which a part is attributed to phases: the rest belongs to the last one. Their list;
- * NULL: no order named any. */
+/* Returns the list of phases. `sm`: total counts of each SM; counts that are not yet attributed to a phase belong to
+ * the last one. NULL: the order named no phase. */
 struct emu_phase *launch_phases_list(struct launch_phases *p, const struct emu_events *sm,
                                      size_t *count);
 

@@ -11,13 +11,13 @@ struct emu_trace;
 struct trace_index;
 
 void trace_put_code(struct buf *b, const struct emu_trace *t);
-/* NULL: something in it cannot be. */
+/* NULL: invalid contents. */
 const struct emu_trace *trace_get_code(struct cursor c, struct arena *a);
-/* A launch without its CTAs. */
+/* Reads a launch without its CTAs. */
 const struct emu_counts *trace_get_counts(struct cursor c, struct arena *a,
                                           const struct emu_trace *code);
 const struct trace_index *trace_get_index(struct cursor *c, struct arena *a);
-/* Where the index begins; 0: something is wrong. */
+/* The offset of the index; 0: invalid contents. */
 uint64_t trace_get_trailer(struct cursor *c);
 
 #endif

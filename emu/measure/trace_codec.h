@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* CRC-32C (Castagnoli), as in RFC 3720, of what gave `before` (0: nothing) and these bytes. */
+/* CRC-32C (Castagnoli), as in RFC 3720. `before`: the result for the preceding bytes; 0: none. */
 uint32_t crc32c(uint32_t before, const void *bytes, size_t size);
 
 void put_number(struct buf *b, uint64_t x);
@@ -28,7 +28,7 @@ void put_text(struct buf *b, const char *text);
 
 struct cursor {
     const unsigned char *at, *end;
-    bool bad; /* something was read behind the end, or was too large */
+    bool bad; /* a read went past the end, or a number was too large */
 };
 uint64_t get_long_number(struct cursor *c); /* get_number() of any length */
 static inline uint64_t get_number(struct cursor *c)
@@ -39,33 +39,34 @@ static inline uint64_t get_number(struct cursor *c)
 }
 int64_t get_signed(struct cursor *c);
 double get_real(struct cursor *c);
-/* A number of at most `most`; else 0, and bad. */
+/* A number of at most `most`; otherwise 0, and `bad` is set. */
 uint32_t get_below(struct cursor *c, uint32_t most);
-/* How many things follow, each of at least so many bytes; 0, and bad, if the bytes are not there. */
+/* The number of following items of at least `least` bytes each; 0, and `bad` is set, if so many bytes are not left. */
 uint32_t get_count(struct cursor *c, size_t least);
 struct arena;
-const char *get_text(struct cursor *c, struct arena *a); /* NULL, and bad, if it is not whole */
+/* NULL, and `bad` is set, if the text is truncated */
+const char *get_text(struct cursor *c, struct arena *a);
 
-/* false: it could not be written. The frame's plain bytes are freed. */
+/* Writes a frame and frees its plain bytes. false: it could not be written. */
 bool frame_write(FILE *to, uint8_t type, struct buf *plain);
 
-/* Likewise of a frame that is not compressed: of this type alone. */
+/* Writes a frame that is not compressed; it has this type. */
 enum { FRAME_RAW = 10 };
 bool frame_write_raw(FILE *to, const void *bytes, size_t size);
-/* Passes the frame that begins here without reading its bytes. false: it is cut off. */
+/* Skips the next frame without reading its bytes. false: the frame is truncated. */
 bool frame_skip(FILE *from);
-/* Passes it, too; its first `size` plain bytes, fewer if it has no more, are in `start`. Its checksum is not read. *got: how
- * many. false: it is cut off, or not what zstd writes. */
+/* Skips the next frame, and copies its first `size` plain bytes, or fewer if it is shorter, to `start`; *got: their
+ * number. The checksum is not checked. false: the frame is truncated, or not valid zstd data. */
 bool frame_peek(FILE *from, void *start, size_t size, size_t *got);
 
 struct frame {
     uint8_t type;
     unsigned char *plain; /* to be freed */
     size_t size;
-    uint32_t crc;    /* of the type and the plain bytes */
+    uint32_t crc;    /* checksum of the type and the plain bytes */
     uint64_t stored; /* bytes in the file */
 };
-/* 1: a frame; 0: the end of the file, before a frame begins; -1: it is not whole or damaged. */
+/* 1: a frame was read; 0: end of the file; -1: the frame is truncated or damaged. */
 int frame_read(FILE *from, size_t most, struct frame *out);
 
 #endif
