@@ -2,15 +2,15 @@
  *
  *     float y = fp_ftz32(fp_ex2_approx32(fp_ftz32(x)));     // ex2.approx.ftz.f32 y, x;
  *
- * The ISA bounds the error of these and leaves the bits to the hardware. Here each has one value, the
- * same on every host: rcp, sqrt and div round correctly; rsqrt, ex2, lg2, sin, cos and tanh are
- * evaluated in double to about 2^-40 and rounded once, which is the correctly rounded value but for
- * a few inputs in ten thousand. Only +, -, *, / and sqrt of IEEE 754 are used. No branches and no
- * calls, but for sine and cosine of great arguments: a loop over lanes uses their _near variants and
- * does again what fp_trig_is_far32 finds.
+ * The ISA bounds the error of these functions; their exact results depend on the hardware. Here each has one result,
+ * the same on every host: rcp, sqrt and div round correctly; rsqrt, ex2, lg2, sin, cos and tanh are evaluated in double
+ * to about 2^-40 and rounded once, which is the correctly rounded value except for a few inputs in ten thousand. Only
+ * +, -, *, / and sqrt of IEEE 754 are used. The functions have no branches and no calls, except sine and cosine of
+ * large arguments: a loop over lanes uses their _near variants, and recomputes lanes for which fp_trig_is_far32 is
+ * true.
  *
- * .ftz is the caller's, as for all of emu/ops/fp.h; then the tables of the sections hold that have rows
- * for subnormals. The f16 and bf16 forms round the value in double once. */
+ * The caller applies .ftz, as for all functions of emu/ops/fp.h; the results for subnormals are then those of the
+ * tables in the ISA's sections. The f16 and bf16 forms round the value in double once. */
 #ifndef HEDDLE_EMU_OPS_APPROX_H
 #define HEDDLE_EMU_OPS_APPROX_H
 

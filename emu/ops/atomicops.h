@@ -1,4 +1,4 @@
-/* emu/ops/atomicops.h: the atomic operations that have handlers of their own, each as a function. */
+/* emu/ops/atomicops.h: the atomic operations with handlers of their own, each as a function. */
 #ifndef HEDDLE_EMU_OPS_ATOMICOPS_H
 #define HEDDLE_EMU_OPS_ATOMICOPS_H
 

@@ -1,5 +1,5 @@
-/* emu/ops/bits.h: integer functions of one lane, defined for any bits, written so that loops over them become
- * vector code where that is possible. */
+/* emu/ops/bits.h: integer functions of one lane, defined for any operands, written so that compilers can vectorise
+ * loops over them where that is possible. */
 #ifndef HEDDLE_EMU_OPS_BITS_H
 #define HEDDLE_EMU_OPS_BITS_H
 
@@ -30,8 +30,8 @@ static inline u32 bits_clz64(u64 a)
     u32 high = (u32)(a >> 32), n = bits_clz32(high), low = bits_clz32((u32)a);
     return high ? n : 32 + low;
 }
-/* The place of the highest set bit, ~0 if there is none; `shift`: how far left it is to be shifted to
- * stand at the top. (bfind of a negative number asks for the inverted one.) */
+/* The position of the highest set bit, ~0 if there is none. `shift`: return the left shift that moves this bit to the
+ * top instead. (bfind of a negative number takes the inverted number.) */
 static inline u32 bits_find32(u32 a, u32 shift)
 {
     u32 n = bits_clz32(a);
@@ -78,9 +78,9 @@ static inline i32 bits_sat32(i64 x)
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (i32)x;
 }
 
-/* Division. The ISA leaves division by zero open. The quotient is all ones, and so is the remainder of 32 bits: ptxas folds
- * rem.u32 and rem.s32 of a zero to 0xffffffff. It does not fold other remainders, which are the dividend here. Quotients
- * of 32 bits are exact in double precision. */
+/* Division. The ISA does not define division by zero. Here the quotient is all ones, and so is the 32-bit remainder:
+ * ptxas folds rem.u32 and rem.s32 by zero to 0xffffffff. ptxas does not fold other remainders, which are the dividend
+ * here. Quotients of 32 bits are exact in double precision. */
 static inline u32 bits_div_u32(u32 a, u32 b)
 {
     u32 d = b ? b : 1, q = (u32)(i64)((f64)a / (f64)d);
@@ -125,8 +125,8 @@ static inline u16 bits_div_s16(i16 a, i16 b)
     return (u16)(b ? a / b : 0xffff);
 }
 
-/* bfe, bfi: place and length are the low bytes. Beyond the register bfe finds copies of the field's sign:
- * its highest bit, or the register's where the field reaches beyond. */
+/* bfe, bfi: position and length are the low bytes of their operands. For bits beyond the register bfe copies the
+ * field's sign: the field's highest bit, or the register's highest bit if the field extends beyond the register. */
 static inline u64 bits_bfe(u64 a, u32 pos, u32 len, u32 bits, bool sign)
 {
     pos &= 0xff, len &= 0xff;
@@ -144,7 +144,8 @@ static inline u64 bits_bfi(u64 a, u64 b, u32 pos, u32 len, u32 bits)
     return (b & ~mask) | (a << (pos & 63) & mask);
 }
 
-/* The place of the n-th set bit from `base` on, upwards (offset n > 0) or downwards; offset 0: the bit itself. */
+/* The position of the n-th set bit from `base` on, upwards (offset n > 0) or downwards; offset 0: the bit at `base`
+ * itself. */
 static inline u32 bits_fns(u32 mask, u32 base, i32 offset)
 {
     if (offset == 0) return base < 32 && mask >> base & 1 ? base : ~0u;
@@ -184,7 +185,7 @@ static inline u32 bits_lop3(u32 a, u32 b, u32 c, u32 lut)
     r |= -(lut >> 7 & 1) & a & b & c;
     return r;
 }
-/* One byte of a prmt: the selector's low three bits name a byte of b:a, the fourth spreads its sign. */
+/* One byte of a prmt: the selector's low three bits choose a byte of b:a, the fourth bit replicates its sign. */
 static inline u32 bits_prmt1(u64 ba, u32 selector)
 {
     u32 byte = (u32)(ba >> (selector & 7) * 8) & 0xff;
@@ -196,7 +197,7 @@ static inline u32 bits_prmt(u32 a, u32 b, u32 c)
     return bits_prmt1(ba, c) | bits_prmt1(ba, c >> 4) << 8 | bits_prmt1(ba, c >> 8) << 16 |
            bits_prmt1(ba, c >> 12) << 24;
 }
-/* The selector that a mode and the low two bits of c stand for. */
+/* The selector for a mode and the low two bits of c. */
 static inline u32 bits_prmt_mode(u32 mode, u32 c)
 {
     static const u16 table[6][4] = {

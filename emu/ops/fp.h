@@ -188,9 +188,9 @@ static inline uint16_t fp_relu_bf16(uint16_t h)
 
 /* ---- rounding to f32 --------------------------------------------------------------------------- */
 
-/* s is the nearest double to a value that lies to the side of it that the sign of err says: that
- * value rounded to odd. Rounding this once more to 50 bits or less, in any direction, is rounding
- * the value itself. */
+/* Returns a value rounded to odd: s is the double nearest to that value, and the sign of err says on which side of s
+ * the value lies. Rounding the result to 50 bits or less, in any direction, gives the same as rounding the value
+ * itself. */
 static inline double fp_odd64(double s, double err)
 {
     uint64_t b = fp_bits64(s);
@@ -206,7 +206,7 @@ static inline double fp_add_odd64(double a, double b)
     return fp_odd64(s, (a - (s - t)) + (b - t));
 }
 
-/* x rounded to odd as f32: what a conversion through f32 to a still smaller format starts from. */
+/* x rounded to odd as f32, the first step of a conversion through f32 to a smaller format. */
 static inline float fp_odd32(double x)
 {
     float f = (float)x;
@@ -216,7 +216,7 @@ static inline float fp_odd32(double x)
     return fp_float32(back < x || back > x ? cut | 1 : b);
 }
 
-/* cvt.rnd.f32.f64, but for NaN. */
+/* cvt.rnd.f32.f64, except for NaN. */
 static inline float fp_round32(double x, enum fp_rnd rnd)
 {
     float f = (float)x;
@@ -440,7 +440,7 @@ static inline bool fp_testp64(double x, enum fp_testp what)
 
 /* ---- min, max ---------------------------------------------------------------------------------- */
 
-/* A NaN loses against a number; -0.0 < +0.0. The variants: _nan (.NaN: a NaN wins), _xorsign
+/* If one operand is a NaN, the result is the other one; -0.0 < +0.0. The variants: _nan (.NaN: a NaN wins), _xorsign
  * (.xorsign.abs: of the magnitudes, with the exclusive or of the signs unless the result is NaN). */
 static inline float fp_min32(float a, float b)
 {
@@ -518,8 +518,8 @@ static inline double fp_max64(double a, double b)
     return fp_nan64_2(fp_float64(r), a, b);
 }
 
-/* f16 and bf16 differ in where their NaNs begin: above inf. The bits of a number, with those of a
- * negative one turned round, order as the numbers do, -0 before +0. */
+/* f16 and bf16 differ in their `inf`, above which NaNs begin. The bits of numbers, inverted for negative numbers, have
+ * the order of the numbers, with -0 before +0. */
 static inline uint16_t fp_least16(uint16_t a, uint16_t b, bool greatest, bool nan, uint16_t inf)
 {
     bool na = (a & 0x7fff) > inf, nb = (b & 0x7fff) > inf;
@@ -591,7 +591,7 @@ static inline float fp_f32_from_bf16(uint16_t h)
     return fp_canon32(fp_float32((uint32_t)h << 16));
 }
 
-/* A conversion goes to the nearest, and from there, if that went the wrong way, one step back. */
+/* A conversion rounds to nearest and then, if that was in the wrong direction, goes one step back. */
 static inline uint16_t fp_step16(uint16_t h, float back, float x, enum fp_rnd rnd)
 {
     uint32_t neg = h >> 15, low = back < x;
@@ -643,7 +643,8 @@ static inline double fp_f64_from_bf16(uint16_t h)
     return fp_f64_from_f32(fp_f32_from_bf16(h));
 }
 
-/* .satfinite: infinity becomes the greatest number. Of the source only, or after rounding: the same. */
+/* .satfinite: infinity becomes the largest number. Applying it to the source or after rounding gives the same
+ * result. */
 static inline uint16_t fp_satfinite_f16(uint16_t h)
 {
     return (uint16_t)((h & 0x7fff) == 0x7c00 ? h - 1 : h);
@@ -667,7 +668,7 @@ static inline uint32_t fp_satfinite_tf32(uint32_t b)
     return (b & 0x7fffffffu) == 0x7f800000u ? b - 0x2000u : b;
 }
 
-/* Arithmetic, each result rounded once. What .ftz, .sat, .relu do: above. */
+/* Arithmetic, each result rounded once. .ftz, .sat and .relu are functions above. */
 static inline uint16_t fp_add_f16(uint16_t a, uint16_t b) /* 24 bits >= 2 * 11 + 2: f32 will do */
 {
     return fp_f16_from_f32(fp_f32_from_f16(a) + fp_f32_from_f16(b), FP_RN);
@@ -714,8 +715,8 @@ static inline uint16_t fp_fma_bf16(uint16_t a, uint16_t b, uint16_t c, enum fp_r
     return rnd == FP_RM && s == 0 ? zero : fp_bf16_from_f64(s, rnd);
 }
 
-/* fma.oob (9.7.4.4): +0.0 if a or b is the NaN that tensor copies put out of bounds, of either
- * sign; the ISA does not say its bits, the hardware writes 0x7ff7. c is not looked at. */
+/* fma.oob (9.7.4.4): +0.0 if a or b is the NaN, of either sign, that tensor copies write for elements out of bounds.
+ * The ISA does not define its bits; hardware writes 0x7ff7. c is ignored. */
 static inline bool fp_oob16(uint16_t a, uint16_t b)
 {
     return (a & 0x7fff) == 0x7ff7 || (b & 0x7fff) == 0x7ff7;
@@ -942,23 +943,22 @@ float fp_f32_from_e3m2(uint8_t v);
 float fp_f32_from_e2m1(uint8_t v);
 float fp_f32_from_ue8m0(uint8_t v); /* 2^(v - 127), 255 is NaN */
 
-/* cvt.rn.satfinite{.relu}: what lies beyond the greatest number becomes that number. A NaN becomes
- * 0x7f, in the formats without NaN the greatest number. */
+/* cvt.rn.satfinite{.relu}: values beyond the largest number become that number. A NaN becomes 0x7f, or in formats
+ * without NaN the largest number. */
 uint8_t fp_e4m3_from_f32(float x, bool relu);
 uint8_t fp_e5m2_from_f32(float x, bool relu);
 uint8_t fp_e2m3_from_f32(float x, bool relu);
 uint8_t fp_e3m2_from_f32(float x, bool relu);
 uint8_t fp_e2m1_from_f32(float x, bool relu);
 
-/* cvt.rz and .rp to .ue8m0. The sign is ignored (the ISA says nothing of negative values; this is
- * what cuda_fp8.hpp does). Too great is 254 under .satfinite, else NaN. */
+/* cvt.rz and .rp to .ue8m0. The sign is ignored (the ISA does not define negative values; cuda_fp8.hpp ignores the
+ * sign). Values that are too large become 254 with .satfinite, else NaN. */
 uint8_t fp_ue8m0_from_f32(float x, enum fp_rnd rnd, bool satfinite);
 
-/* cvt.rs: `random` is added to the bits that fall off, and its carry decides whether to go away from
- * zero; its highest bit has the weight of the highest bit that falls off. The functions look at the
- * low 13 (f16) or 16 bits of it, which are, of the operand rbits: for f16 and bf16 rbits >> 16 for
- * the value that goes to the upper half of d and rbits for the other; for four values see below.
- * .satfinite of f16 and bf16, and their .relu, are functions above. */
+/* cvt.rs: `random` is added to the bits that are cut off, and the carry decides whether to round away from zero; its
+ * highest bit has the weight of the highest bit that is cut off. The functions read its low 13 (f16) or 16 bits, which
+ * are, of the operand rbits: for f16 and bf16 rbits >> 16 for the value that goes to the upper half of d and rbits for
+ * the other; for four values see below. .satfinite of f16 and bf16, and their .relu, are functions above. */
 uint16_t fp_f16_from_f32_rs(float x, uint32_t random);
 uint16_t fp_bf16_from_f32_rs(float x, uint32_t random);
 uint8_t fp_e4m3_from_f32_rs(float x, uint32_t random, bool relu);

@@ -1,5 +1,5 @@
-/* emu/ops/fpmod.h: modifiers of float instructions that a handler looks at while it runs, for the forms
- * that are too rare to have handlers of their own. uop->y holds the bits, uop->x an enum fp_rnd. */
+/* emu/ops/fpmod.h: modifiers of floating-point instructions that a handler tests while it runs, for forms that are too
+ * rare for handlers of their own. uop->y holds the bits, uop->x an enum fp_rnd. */
 #ifndef HEDDLE_EMU_OPS_FPMOD_H
 #define HEDDLE_EMU_OPS_FPMOD_H
 
@@ -13,7 +13,7 @@ enum fp_mod {
     FP_MOD_OOB = 16,
 };
 
-/* On operands, and on what an operation has rounded. */
+/* The modifiers of operands (fp_in), and of rounded results (fp_out). */
 static inline float fp_in32(float x, unsigned mods)
 {
     return mods & FP_MOD_FTZ ? fp_ftz32(x) : x;

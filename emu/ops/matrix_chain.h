@@ -1,5 +1,6 @@
-/* emu/ops/matrix_chain.h: products of dense matrices of f16, bf16 and tf32 whose sums are cut to f32 (simd_matrix.c has the
- * rule), by chains of fused multiply-adds in f32. Two cases, tried in this order, then the integers of matrix_cut.h.
+/* emu/ops/matrix_chain.h: products of dense matrices of f16, bf16 and tf32 whose sums are truncated to f32
+ * (simd_matrix.c has the rule), by chains of fused multiply-adds in f32. It handles two cases, tried in this order;
+ * other products use matrix_cut.h.
  *
  * All products have one sign, and each C is greater than all products: its exponent e is at least 4 above the sum E of the
  * greatest exponents of A and B. Then e is the exponent that products are cut by, to multiples of u = 2^(e - 25). A chain starts
@@ -154,10 +155,11 @@ chain_rows(struct cut_work *x, const struct mma_desc *d, const enum chain length
                 chain_tiles(x, d, row, tile, 2, 2, length, sign);
 }
 
-/* Of all elements of A or B. */
+/* Properties of all elements of A or B. */
 struct chain_range {
-    i32 exponent; /* of the greatest, that of subnormal numbers at least; CHAIN_INFINITE with infinity or NaN */
-    bool positive, negative; /* some have no sign, some have one */
+    /* exponent of the largest element, at least that of subnormal numbers; CHAIN_INFINITE with infinity or NaN */
+    i32 exponent;
+    bool positive, negative; /* some elements have no sign; some have a sign */
 };
 enum { CHAIN_INFINITE = 1000 };
 
@@ -231,7 +233,7 @@ static inline enum chain chain_length(const struct cut_work *x, const struct mma
     return chain_is_exact(x, d, a.exponent, b.exponent, most) ? CHAIN_EXACT : CHAIN_NONE;
 }
 
-/* D of a strip. false: neither case is given. */
+/* Computes D of a strip. false: neither case applies. */
 static __attribute__((noinline)) bool chain_products(struct cut_work *x, const struct mma_desc *d,
                                                      const struct cut_bounds *of_a,
                                                      const struct cut_bounds *of_b)

@@ -1,5 +1,5 @@
-/* emu/ops/matrix_cut.h: products of dense matrices of f16, bf16 and tf32 whose sums are cut to f32 (simd_matrix.c has the
- * rule), in f32 and integers.
+/* emu/ops/matrix_cut.h: products of dense matrices of f16, bf16 and tf32 whose sums are truncated to f32 (simd_matrix.c
+ * has the rule), in f32 and integers.
  *
  * A product of two such elements has 22 bits at most, so it is exact in f32 unless it leaves f32's range. It is multiplied by
  * 2^(25 - e), e the greatest exponent of its element of D, and converted to an integer, which cuts it. It is less than 2^27
@@ -405,7 +405,7 @@ static inline void cut_read_c(const struct emu_group *g, const struct mma_desc *
     }
 }
 
-/* A sum, cut to f32. */
+/* A sum, truncated to f32. */
 static inline cut_f32 cut_to_f32(cut_i32 sum)
 {
 #if defined __AVX512BW__

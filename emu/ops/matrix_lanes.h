@@ -14,7 +14,7 @@
 
 enum { TILE = 8 }; /* rows or columns of a register of all lanes */
 
-/* The warp's part of a row of r32, zero for lanes that are not here. */
+/* The warp's part of a row of r32, with zeros for inactive lanes. */
 static inline const u32 *take32(const struct emu_group *g, u32 row, u32 w, u32 *masked)
 {
     const u32 *p = (const u32 *)(const void *)(g->r32 + row) + w * LANES, exec = g->exec[w];
@@ -47,10 +47,10 @@ static inline void give64(struct emu_group *g, u32 row, u32 w, const u64 *v)
     for (int l = 0; l < LANES; l++) p[l] = exec >> l & 1 ? v[l] : p[l];
 }
 
-/* A loop of its own for each step, so that they become vector code. */
+/* One loop for each step, so that compilers vectorise it. */
 #define CONVERT(n, OUT, IN) LANE_LOOP for (int i = 0; i < (n); i++) OUT = (IN);
 
-/* f16, of which there are a multiple of 16, some NaN for NaN. */
+/* Converts n f16, a multiple of 16. A NaN becomes some NaN. */
 static inline void from_f16(const u16 *restrict h, int n, f32 *restrict f)
 {
 #if defined __AVX512F__

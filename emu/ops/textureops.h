@@ -1,4 +1,4 @@
-/* emu/ops/textureops.h: what the instructions on textures and on surfaces share. texture.c defines the functions. */
+/* emu/ops/textureops.h: functions for instructions on textures and on surfaces; texture.c defines them. */
 #ifndef HEDDLE_EMU_OPS_TEXTUREOPS_H
 #define HEDDLE_EMU_OPS_TEXTUREOPS_H
 
@@ -16,7 +16,7 @@ static inline u32 texture_dims(const struct texture_memory *m)
 {
     return m->depth ? 3 : m->height ? 2 : 1;
 }
-/* A fetch gives f32, not integers. */
+/* Whether a fetch returns f32 instead of integers. */
 static inline bool texture_gives_float(const struct texture *t)
 {
     return t->memory.kind >= TEXTURE_FLOAT || t->as_float;
@@ -24,9 +24,9 @@ static inline bool texture_gives_float(const struct texture *t)
 
 enum {
     TEXTURE_FAR = 1 << 30
-}; /* beyond all texels: coordinates that do not repeat are kept to it */
+}; /* larger than all coordinates of texels: coordinates that do not repeat are clamped to it */
 
-struct texture_object { /* the last one that lanes named; begins as zeros */
+struct texture_object { /* the object that a lane named last; initialised with zeros */
     u64 handle;
     const struct texture *texture;
     const u8 *base;
@@ -36,19 +36,20 @@ struct texture_object { /* the last one that lanes named; begins as zeros */
 const struct texture *texture_of_lane(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l,
                                       bool surface, struct texture_object *o);
 
-/* Whether the instruction's geometry is the object's; else a fault. A surface of a cube is one of layers. */
+/* Whether the instruction's geometry is that of the object; if not, raises a fault. A surface of a cube counts as
+ * layered. */
 bool texture_fits(struct emu_group *g, const struct emu_uop *in, u32 w, u32 l, bool surface,
                   const struct texture *t);
 
-/* tex and tld4 of the lanes of warp w that are on, one by one, with their counts. `observed`: observers are notified of the texels.
- * false: a fault. */
+/* Executes and counts tex or tld4 for the active lanes of warp w, one by one. `observed`: observers are notified of the
+ * texels. false: a fault was raised. */
 bool texture_fetch_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, bool observed,
                          struct texture_object *o);
 
-/* The sampler that an instruction fetches with. */
+/* The sampler that an instruction uses. */
 struct texture_sampler texture_sampler_of(const struct texture_op *v, const struct texture *t);
 
-/* What lies outside of the texture: the border's colour, or zeros of linear memory. */
+/* The value of a texel outside of the texture: the border's colour, or zeros for linear memory. */
 void texture_outside(const struct texture *t, u32 out[4]);
 
 extern const u32 texture_srgb_to_linear[256]; /* of 8 bits, the bits of an f32 */

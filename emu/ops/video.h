@@ -20,10 +20,10 @@ enum video_then { THEN_NOTHING, THEN_MERGE, THEN_ADD, THEN_MIN, THEN_MAX };
 
 struct video_desc {
     u8 op;      /* enum video_op */
-    u8 then;    /* enum video_then: what is done with c */
+    u8 then;    /* enum video_then: the secondary operation with c */
     u8 compare; /* SET: 0-5: eq ne lt le gt ge */
     bool sign_d, sign_a, sign_b;
-    bool sat, clamp; /* clamp: shift counts beyond 32 are 32; else they wrap */
+    bool sat, clamp; /* clamp: shift counts above 32 count as 32; else they wrap */
     bool minus_a, minus_b, minus_c, plus_one;
     u8 shift;                /* MAD: 0, 7, 15 */
     u8 sel_a, sel_b, sel_d;  /* enum ptx_sel of a byte or half; 0: the word */
