@@ -11,12 +11,12 @@
 struct emu_launch;
 struct checks;
 
-struct checks *checks_new(unsigned checks); /* NULL: none of them was asked for */
+struct checks *checks_new(unsigned checks); /* NULL: none of these checks is requested */
 void checks_free(struct checks *c);         /* NULL is allowed */
-/* Adds them to the launch's observers, if there are any. The list is good until the next call. */
+/* Adds the checks to the launch's observers. The list is valid until the next call. */
 void checks_join(struct checks *c, struct emu_launch *l);
-/* What the checks may have missed in the last launch, in a line, although they examined all of it; or NULL. It is no
- * finding. `c`: may be NULL. */
+/* A line about findings that the checks may have missed in the last launch although they examined all of it; NULL:
+ * none. The line is no finding. `c` may be NULL. */
 const char *checks_note(const struct checks *c);
 
 #endif

@@ -1,4 +1,5 @@
-/* determinism/exhaustive.h: all that the order `random` may do to a small program, one run after the other.
+/* determinism/exhaustive.h: all executions of a small program that the order `random` may choose, one run after
+ * another.
  *
  *     struct exhaustive *x = exhaustive_new();
  *     do {
@@ -6,19 +7,19 @@
  *     } while (exhaustive_next(x) && runs < limit);
  *     if (!exhaustive_missing(x)) ...         // there are no other results under `random`
  *
- * Each run records its choices: which warp goes on, which write a load reads, which place in the coherence order a store
- * takes (determinism/views/views.h). Loads are as late as they may be, as what a late load may read includes all that an earlier
- * one may. The next run repeats them but for the last one that has another alternative: a search
- * depth first, as in P. Godefroid, "Model checking for programming languages using VeriSoft", POPL 1997. Another warp may go
- * on only behind an access to a sector that several warps access, one of them writing, and behind a fence.sc: what lies
- * between commutes. Such sectors are found while the kernel runs; when one is found, the search begins anew. (Sectors, not
- * words, because a view's history is that of a sector.)
+ * Each run records its choices: the next warp, the write that a load reads, the place of a store in the coherence order
+ * (determinism/views/views.h). Loads are as late as possible, since a late load may read each value that an earlier
+ * load may read. The next run repeats these choices up to the last one with another alternative, and takes that
+ * alternative: a depth-first search, as in P. Godefroid, "Model checking for programming languages using VeriSoft",
+ * POPL 1997. Warps are switched only after an access to a sector that several warps access, one of them writing, and
+ * after a fence.sc: all other instructions commute. Such sectors are found while the kernel runs; when one is found,
+ * the search begins anew. (Sectors, not words, because a view's history is that of a sector.)
  *
- * The search is of `random`, not of all that PTX allows (docs/random.md, Limitations), and the places of CTAs are not varied.
- * So it is not complete, and says why, where a launch depends on more: where it reads a clock or the number of its SM, prints,
- * allocates, launches grids, copies asynchronously, uses clusters or mbarriers, or has more CTAs than fit on the GPU; where
- * the bounded sizes of views are exceeded; and where a run makes very many choices, as in a loop that waits: such a run goes
- * on without recording, the warps in turn. */
+ * The search covers `random`, not all executions that PTX allows (docs/random.md, Limitations), and does not vary the
+ * slots of CTAs. It is incomplete, and exhaustive_missing() says why, if a launch depends on more choices: if it reads
+ * a clock or %smid, prints, allocates, launches grids, copies asynchronously, uses clusters or mbarriers, or has more
+ * CTAs than fit on the GPU; if the bounded sizes of views are exceeded; and if a run makes very many choices, as in a
+ * loop that waits: such a run continues without recording, with round-robin warps. */
 #ifndef HEDDLE_DETERMINISM_EXHAUSTIVE_H
 #define HEDDLE_DETERMINISM_EXHAUSTIVE_H
 
@@ -31,11 +32,11 @@ struct exhaustive;
 struct exhaustive *exhaustive_new(void);
 void exhaustive_free(struct exhaustive *x); /* NULL is allowed */
 const struct emu_order *exhaustive_order(struct exhaustive *x);
-/* After a run: whether another one would make other choices. Then the next run makes them. */
+/* To be called after a run: whether there are choices left. The next run then makes other choices. */
 bool exhaustive_next(struct exhaustive *x);
-/* Of the search so far, or since it began anew. */
+/* The number of runs of the search, or since it began anew. */
 uint64_t exhaustive_runs(const struct exhaustive *x);
-/* After exhaustive_next(): why not all choices have been made, a literal; NULL: they have. */
+/* After exhaustive_next(): a literal that says why the search is incomplete. NULL: it is complete. */
 const char *exhaustive_missing(const struct exhaustive *x);
 
 #endif

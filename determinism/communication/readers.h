@@ -1,4 +1,4 @@
-/* determinism/communication/readers.h: what the nodes of a running launch have read.
+/* determinism/communication/readers.h: the bytes that the nodes of a running launch have read.
  *
  * A resident CTA has a *reader*: a set of the bytes that its nodes have read in this launch (blocks of 256 bytes, a bit
  * for each byte), and a list of *runs*, the ranges that were read for the first time, with their writers. When the CTA
@@ -12,7 +12,7 @@ struct read_run {
     uint64_t offset; /* from MEM_GLOBAL */
     uint64_t slot;   /* the writer, without SLOT_READ */
     uint32_t size;
-    uint32_t local; /* the reading node, in its CTA */
+    uint32_t local; /* number of the reading node in its CTA */
 };
 
 enum { READ_BLOCK = 256 };
@@ -34,21 +34,22 @@ struct reader {
 
 struct readers {
     struct reader *live, *spare;
-    uint64_t memory, most_memory; /* bytes of the host: now, and at most */
+    uint64_t memory, most_memory; /* bytes of host memory: now, and at most */
 };
 
-/* The reader of a CTA; NULL: it has read nothing. */
+/* The reader of a CTA. NULL: the CTA has read nothing. */
 struct reader *reader_find(struct readers *all, uint32_t cta);
-/* Likewise, made if need be. */
+/* The reader of a CTA; created if it does not exist. */
 struct reader *reader_of(struct readers *all, uint32_t cta);
-/* Adds what the node reads here for the first time to the runs. */
+/* Adds the bytes that the node reads for the first time to the runs. */
 void reader_add(struct readers *all, struct reader *r, struct shadow *s, uint32_t now,
                 uint32_t local, uint64_t offset, uint64_t size);
-/* Grids that the CTA waits for have written these bytes: reads of any of its nodes, of so many, count again. */
+/* Child grids that the CTA waits for have written these bytes: later reads of them by any of its `nodes` nodes count
+ * again. */
 void reader_forget(struct reader *r, uint32_t nodes, uint64_t offset, uint64_t size);
 /* Whether the node has read the byte. */
 bool reader_has(const struct reader *r, uint32_t local, uint64_t offset);
-/* By node, writer, address; adjacent ranges joined. */
+/* Sorts the runs by node, writer and address, and joins adjacent ranges. */
 void reader_sort(struct reader *r);
 void reader_release(struct readers *all, struct reader *r);
 void readers_free(struct readers *all);

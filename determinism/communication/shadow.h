@@ -17,9 +17,9 @@ enum {
     SHADOW_PAGE = 4096,
 };
 
-/* A slot: launch in the high half; bit 31: it has been read; the node below. */
+/* A slot: the launch in the high half; bit 31: the word has been read; below it the node. */
 #define SLOT_READ (UINT64_C(1) << 31)
-#define SLOT_INITIAL UINT64_C(0)        /* launch 0 is none */
+#define SLOT_INITIAL UINT64_C(0)        /* launch 0: no launch */
 #define SLOT_HOST UINT64_C(1)           /* likewise */
 #define SLOT_SPLIT UINT64_C(0xffffffff) /* as launch: the low half is the number of a record */
 static inline uint64_t slot_of(uint32_t launch, uint32_t node)
@@ -41,10 +41,12 @@ static inline bool slot_is_split(uint64_t slot)
 
 struct shadow_chunk {
     uint64_t slots[SHADOW_WORDS];
-    /* In the launch that runs: bytes that one other node than the writer has read, and that several have. */
+    /* For the running launch: bytes that one node other than the writer has read, and bytes that several such nodes
+     * have read. */
     uint64_t read_once[SHADOW_CHUNK / 64], read_again[SHADOW_CHUNK / 64];
-    uint64_t marked[SHADOW_CHUNK / SHADOW_PAGE / 64];  /* pages that have such bits */
-    uint64_t touched[SHADOW_CHUNK / SHADOW_PAGE / 64]; /* pages that have slots */
+    /* pages with bits in read_once or read_again */
+    uint64_t marked[SHADOW_CHUNK / SHADOW_PAGE / 64];
+    uint64_t touched[SHADOW_CHUNK / SHADOW_PAGE / 64]; /* pages with slots */
     bool is_marked;
 };
 
@@ -57,7 +59,7 @@ struct shadow {
 };
 
 void shadow_free(struct shadow *s);
-/* The chunk of an offset from MEM_GLOBAL, made if need be. */
+/* The chunk of an offset from MEM_GLOBAL; created if it does not exist. */
 struct shadow_chunk *shadow_chunk_new(struct shadow *s, uint64_t offset);
 static inline struct shadow_chunk *shadow_chunk(struct shadow *s, uint64_t offset)
 {
@@ -73,7 +75,7 @@ static inline uint64_t *shadow_slot(struct shadow *s, uint64_t offset)
 /* The writer of one byte. */
 uint64_t shadow_byte(struct shadow *s, uint64_t offset);
 
-/* `lost` is called with each slot that a write replaces, and how many bytes it had there. */
+/* `lost` is called for each slot that a write replaces, with the number of its bytes that are replaced. */
 typedef void shadow_lost(void *self, uint64_t slot, uint32_t bytes);
 void shadow_write(struct shadow *s, uint64_t offset, uint64_t size, uint64_t slot,
                   shadow_lost *lost, void *self);
@@ -84,14 +86,14 @@ typedef void shadow_part(void *self, uint64_t offset, uint32_t size, uint64_t sl
 void shadow_read(struct shadow *s, uint64_t offset, uint64_t size, uint32_t now, shadow_part *part,
                  void *self);
 
-/* Another node than the writer has read these bytes in this launch. Adds how many of them were not read so before, and
- * how many were read so once. */
+/* A node other than the writer has read these bytes in this launch. Adds to *first the number of bytes without such a
+ * read before, and to *second the number of bytes with one such read before. */
 void shadow_mark(struct shadow *s, uint64_t offset, uint64_t size, uint64_t *first,
                  uint64_t *second);
 void shadow_forget_marks(struct shadow *s);
 
-/* Calls `lost` for all that was ever written. */
+/* Calls `lost` for all slots. */
 void shadow_all(struct shadow *s, shadow_lost *lost, void *self);
-uint64_t shadow_memory(const struct shadow *s); /* bytes of the host */
+uint64_t shadow_memory(const struct shadow *s); /* bytes of host memory */
 
 #endif

@@ -1,8 +1,7 @@
-/* determinism/hardware/dab_options.h: the options of Deterministic Atomic Buffering (Chou et al., MICRO 2020), said
- * once.
+/* determinism/hardware/dab_options.h: the options of Deterministic Atomic Buffering (Chou et al., MICRO 2020).
  *
- * The order (determinism/dab/) runs and counts with them. The timing model reads the same ones from the counts of a
- * launch and takes time for them. determinism/dab/options.c has their ranges, presets and descriptions. */
+ * The order (determinism/dab/) uses them to run and count. The timing model reads them from the counts of a launch to
+ * compute cycles. determinism/dab/options.c has their ranges, presets and descriptions. */
 #ifndef HEDDLE_DETERMINISM_HARDWARE_DAB_OPTIONS_H
 #define HEDDLE_DETERMINISM_HARDWARE_DAB_OPTIONS_H
 

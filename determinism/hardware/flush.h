@@ -1,16 +1,16 @@
-/* determinism/hardware/flush.h: DAB's flush (MICRO 2020, section IV-D): in which order a memory partition carries out
+/* determinism/hardware/flush.h: DAB's flush (MICRO 2020, section IV-D): the order in which a memory partition executes
  * the transactions of all SMs.
  *
  * Each cluster of SMs sends each partition a pre-flush message with the number of transactions to expect of each of its
- * SMs. When a partition has all messages it takes one transaction of each SM in turn, and skips SMs that have none
- * left. So the order is that of the transactions' numbers, which each SM counts from 0 for each partition, and of the
- * SMs where these are equal. */
+ * SMs. When a partition has all messages, it executes one transaction of each SM in turn, and skips SMs without
+ * remaining transactions. So transactions are ordered by number, which each SM counts from 0 for each partition, and
+ * those with equal numbers by SM. */
 #ifndef HEDDLE_DETERMINISM_HARDWARE_FLUSH_H
 #define HEDDLE_DETERMINISM_HARDWARE_FLUSH_H
 
 #include <stdint.h>
 
-struct flush_turn { /* of a transaction at its partition */
+struct flush_turn { /* position of a transaction at its partition */
     uint32_t number, sm;
 };
 

@@ -1,8 +1,8 @@
-/* determinism/hardware/gpudet_options.h: the options of GPUDet (Jooybar, UBC thesis 2013), said once.
+/* determinism/hardware/gpudet_options.h: the options of GPUDet (Jooybar, UBC thesis 2013).
  *
- * The order (determinism/gpudet/) runs and counts with them. The timing model reads the same ones from the counts of
- * a launch and takes time for them. determinism/gpudet/options.c has their ranges, presets and descriptions; sizes and
- * times are those of the thesis (section 5.2) unless it says otherwise. */
+ * The order (determinism/gpudet/) uses them to run and count. The timing model reads them from the counts of a launch
+ * to compute cycles. determinism/gpudet/options.c has their ranges, presets and descriptions; sizes and times are those
+ * of the thesis (section 5.2) unless that file says otherwise. */
 #ifndef HEDDLE_DETERMINISM_HARDWARE_GPUDET_OPTIONS_H
 #define HEDDLE_DETERMINISM_HARDWARE_GPUDET_OPTIONS_H
 

@@ -2,8 +2,8 @@
  * Bloom filter by which loads know whether to search it.
  *
  * An entry of the log has the bytes that one store instruction writes to one chunk of 128 bytes. The filter has
- * sub-arrays, each with a hash function of its own. The order keeps entries with data and counts what the filter
- * lets pass. The timing model keeps entries without data. */
+ * sub-arrays, each with a hash function of its own. The order keeps entries with data and counts the queries that pass
+ * the filter. The timing model keeps entries without data. */
 #ifndef HEDDLE_DETERMINISM_HARDWARE_WRITE_LOG_H
 #define HEDDLE_DETERMINISM_HARDWARE_WRITE_LOG_H
 
@@ -13,20 +13,20 @@
 
 enum {
     WRITE_LOG_CHUNK = 128,      /* bytes */
-    WRITE_LOG_MOST_CHUNKS = 64, /* that one instruction may store to: two for each lane */
+    WRITE_LOG_MOST_CHUNKS = 64, /* most chunks of one store instruction: two for each lane */
 };
 
-/* Whether parallel mode must end before the next store: the log may have no space for it. What an empty log cannot
- * hold goes in all the same. */
+/* Whether parallel mode must end before the next store, because the log may have no space for it. An empty log accepts
+ * any store. */
 static inline bool write_log_is_full(uint32_t entries, uint32_t capacity)
 {
     return entries && entries + WRITE_LOG_MOST_CHUNKS > capacity;
 }
 
-/* The order hashes the numbers of chunks by multiplication. The timing model hashes a trace's 32-bit numbers of lines:
- * its results were recorded so. */
+/* The order hashes the numbers of chunks by multiplication. The timing model hashes a trace's 32-bit numbers of lines,
+ * as its reference results do. */
 enum bloom_hash { BLOOM_HASH_CHUNK, BLOOM_HASH_LINE };
-struct bloom { /* the shape of all filters of a launch; the bits of each are its owner's */
+struct bloom { /* the shape of all filters of a launch; each owner stores the bits of its filter */
     uint32_t subarrays, subarray_bits;
     enum bloom_hash hash;
 };
@@ -66,7 +66,7 @@ static inline void bloom_add(const struct bloom *f, uint64_t *filter, uint64_t c
         filter[b / 64] |= UINT64_C(1) << b % 64;
     }
 }
-/* false: nothing was stored to the chunk. true: something may have been. */
+/* false: no store to the chunk is in the log. true: there may be one. */
 static inline bool bloom_may_have(const struct bloom *f, const uint64_t *filter, uint64_t chunk)
 {
     for (uint32_t k = 0; k < f->subarrays; k++) {

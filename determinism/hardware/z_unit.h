@@ -6,8 +6,9 @@
  *     if (!z.hit) z.start += ...;                           // the depths are fetched
  *     z_unit_complete(u, z.line, start, z.start + 1);       // compared and written
  *
- * Requests come in ascending order of time. Whoever asks says what a fetch and a comparison take: the order counts
- * cycles of the unit, the timing model takes those of the SM. Depths themselves are not here: only the time matters. */
+ * Requests must be made in ascending order of time. The caller supplies the durations of a fetch and a comparison: the
+ * order uses cycles of the unit, the timing model cycles of the SM. This file models only times, not the depths
+ * themselves. */
 #ifndef HEDDLE_DETERMINISM_HARDWARE_Z_UNIT_H
 #define HEDDLE_DETERMINISM_HARDWARE_Z_UNIT_H
 
@@ -16,25 +17,25 @@
 
 struct zcache_line {
     uint64_t chunk;
-    double used;    /* when it was asked for last */
-    double free_at; /* it is locked until then */
+    double used;    /* time of its last request */
+    double free_at; /* the line is locked until this time */
     bool valid;
 };
 struct z_unit {
     struct zcache_line *lines; /* by set and way */
     uint32_t sets, ways;
-    /* The request buffer: when the requests in it are done, from `head` on, in the order in which their entries become
-     * free. It has space for twice as many as there can be. */
+    /* The request buffer: completion times of its requests, from `head` on, in the order in which their entries become
+     * free. The array has space for twice the largest number of requests. */
     double *done;
     uint32_t head, count, requests;
-    bool
-        in_order; /* entries become free in the order in which they were taken; else as requests are done */
+    /* Entries become free in the order in which they were taken; false: when their requests are done. */
+    bool in_order;
 };
 struct z_lookup {
     struct zcache_line *line;
-    double start; /* when it is not locked any more */
+    double start; /* time when the line is unlocked */
     bool hit;
-    bool blocked; /* it had to wait for a lock */
+    bool blocked; /* the request had to wait for a lock */
     bool evicted; /* another chunk's depths were in the line */
 };
 
@@ -43,7 +44,7 @@ void z_unit_init(struct z_unit *u, uint32_t cache_bytes, uint32_t ways, uint32_t
 void z_unit_reset(struct z_unit *u); /* empty, at time 0 */
 void z_unit_free(struct z_unit *u);
 
-/* When the request buffer has a free entry, from `now` on. */
+/* The time, from `now` on, at which the request buffer has a free entry. */
 static inline double z_unit_admit(struct z_unit *u, double now)
 {
     if (u->count < u->requests) return now;
@@ -52,11 +53,11 @@ static inline double z_unit_admit(struct z_unit *u, double now)
     return first > now ? first : now;
 }
 
-/* The chunk's line of the Z cache. On a miss the least recently used line that is not locked becomes the chunk's; if
- * all are locked, the one that is free first. */
+/* The chunk's line of the Z cache. On a miss the least recently used unlocked line is replaced; if all are locked, the
+ * line that is unlocked first. */
 struct z_lookup z_unit_lookup(struct z_unit *u, uint64_t chunk, double now);
 
-/* The request that asked for the line at `used` is done, and the line unlocked, at `done`. */
+/* The request that looked the line up at time `used` is done, and the line is unlocked, at time `done`. */
 void z_unit_complete(struct z_unit *u, struct zcache_line *l, double used, double done);
 
 #endif

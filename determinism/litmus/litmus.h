@@ -19,7 +19,7 @@
  * the last value of each location. All locations are 0 at first.
  *
  * Each thread is lane 0 of a warp of its own. The names of shapes are those of Alglave, Maranget, Tautschnig, "Herding
- * cats", TOPLAS 2014. What PTX allows is computed by determinism/litmus/axioms.h, independently of this code. */
+ * cats", TOPLAS 2014. determinism/litmus/axioms.h computes the outcomes that PTX allows, independently of this code. */
 #ifndef HEDDLE_DETERMINISM_LITMUS_LITMUS_H
 #define HEDDLE_DETERMINISM_LITMUS_LITMUS_H
 
@@ -54,8 +54,9 @@ struct litmus_op {
     uint8_t scope;    /* enum emu_scope, unless weak */
     uint8_t location;
     uint8_t value;
-    int16_t from;   /* which value of this thread it stores; -1: `value` */
-    int16_t result; /* the index of the value that it reads in the outcome; -1: it reads none */
+    /* index of the read value of this thread that it stores; -1: it stores `value` */
+    int16_t from;
+    int16_t result; /* index in the outcome of the value that it reads; -1: it reads none */
 };
 enum litmus_placement {
     LITMUS_GRID,   /* each thread in a CTA of its own */
@@ -71,19 +72,19 @@ struct litmus {
     uint32_t count[LITMUS_THREADS]; /* operations */
     struct litmus_op ops[LITMUS_THREADS][LITMUS_OPS];
     uint32_t cta[LITMUS_THREADS];
-    bool shared; /* the locations lie in shared memory */
+    bool shared; /* the locations are in shared memory */
 };
 
-/* Returns what is wrong with the text, a literal, or NULL. All threads are in CTAs of their own. */
+/* Parses a test, in which each thread is in a CTA of its own. Returns NULL, or an error message (a literal). */
 const char *litmus_parse(struct litmus *t, const char *text);
 void litmus_place(struct litmus *t, enum litmus_placement where);
 
-/* how the weak accesses of a shape are made stronger */
+/* how weak accesses of a shape are strengthened */
 enum litmus_variant {
     LITMUS_AS_IS,
     LITMUS_ALL_RELAXED,
     LITMUS_RELAXED_CTA,
-    LITMUS_FENCED_CTA, /* relaxed.gpu with fence.acq_rel between each two */
+    LITMUS_FENCED_CTA, /* relaxed.gpu with fence.acq_rel between any two accesses */
     LITMUS_FENCED,
     LITMUS_FENCED_SYS,
     LITMUS_FENCED_SC_CTA,
@@ -97,35 +98,36 @@ enum litmus_variant {
 extern const char *const litmus_variants[]; /* their names: "weak", "rlx", ... */
 void litmus_strengthen(struct litmus *t, enum litmus_variant how);
 
-/* The shapes: their names, texts, and the outcome that no interleaving has, as litmus_print shows it. */
+/* The shapes: their names, texts, and the outcome that no interleaving has, in the format of litmus_print. */
 struct litmus_shape {
     const char *name, *text, *weak;
 };
 extern const struct litmus_shape litmus_shapes[];
 extern const size_t litmus_shape_count;
 
-/* The name of a test, "MP+rlx@grid": a shape, a variant and a placement. */
+/* Writes the name of a test, "MP+rlx@grid": shape, variant and placement. */
 enum { LITMUS_NAME = 64 };
 void litmus_name(char out[LITMUS_NAME], size_t shape, enum litmus_variant how,
                  enum litmus_placement where);
-/* The test. The shapes are correct texts. */
+/* The test of a shape; the shapes' texts are valid. */
 struct litmus litmus_of_shape(size_t shape, enum litmus_variant how, enum litmus_placement where);
 
-/* As litmus_parse reads it: "W.rlx.gpu x 1; W.rlx.gpu y 1 || R.rlx.gpu y; R.rlx.gpu x". */
+/* Appends the text of a test in the format of litmus_parse: "W.rlx.gpu x 1; W.rlx.gpu y 1 || R.rlx.gpu y; R.rlx.gpu
+ * x". */
 void litmus_text(struct buf *out, const struct litmus *t);
 /* "1 0, x=1 y=1": values read, then last values. */
 void litmus_print(struct buf *out, const struct litmus *t, uint64_t outcome);
-/* The kernel `litmus` of one parameter, a buffer of 4 KiB of zeros. */
+/* Appends the PTX of the kernel `litmus`, whose parameter is a buffer of 4 KiB of zeros. */
 void litmus_ptx(struct buf *out, const struct litmus *t);
 
 struct litmus_bench;
-/* NULL: *why says what is wrong; a literal. */
+/* NULL: failed; *why is an error message (a literal). */
 struct litmus_bench *litmus_bench_new(const struct litmus *t, const char **why);
 void litmus_bench_free(struct litmus_bench *b);
-/* From now on its launches have this observer; NULL: none. */
+/* Sets the observer of the launches from now on; NULL: none. */
 void litmus_bench_observe(struct litmus_bench *b, const struct emu_observer *observer);
 size_t litmus_bench_findings(const struct litmus_bench *b); /* of the last launch */
-/* Launches it once. order: NULL is native. false: *why is the fault's text, valid until the next launch. */
+/* Launches the test once. order NULL: native. false: *why is the fault's text, valid until the next launch. */
 bool litmus_bench_run(struct litmus_bench *b, const struct emu_order *order, uint64_t *outcome,
                       const char **why);
 

@@ -8,8 +8,8 @@
  *     ... launches ...
  *     printf("%llu of %llu are remote\n", placement_counts(p)->remote, ...);
  *
- * A launch is executed as ever: this only counts. A warp's access to global memory counts each 32-byte sector that it
- * touches once; there is no cache. Callers: cli/placement_report.h. */
+ * The observer only counts; it does not change the execution. A warp's access to global memory counts each 32-byte
+ * sector that it touches once; there is no cache. Callers: cli/placement_report.h. */
 #ifndef HEDDLE_DETERMINISM_PLACEMENT_H
 #define HEDDLE_DETERMINISM_PLACEMENT_H
 
@@ -19,59 +19,61 @@
 
 /* which partition holds an address */
 enum placement_map {
-    PLACEMENT_INTERLEAVE,   /* address / grain, modulo the partitions */
-    PLACEMENT_BLOCK,        /* each allocation in as many equal parts as there are partitions */
-    PLACEMENT_BLOCK_CYCLIC, /* each allocation in grains, dealt in turn */
-    PLACEMENT_FIXED,        /* of a rule: one partition */
+    PLACEMENT_INTERLEAVE, /* address / grain, modulo the partitions */
+    /* each allocation is divided into as many equal parts as there are partitions */
+    PLACEMENT_BLOCK,
+    /* each allocation is divided into grains, which are assigned round robin */
+    PLACEMENT_BLOCK_CYCLIC,
+    PLACEMENT_FIXED, /* for rules: one partition */
 };
 
-/* of the network between partitions */
+/* topology of the network between partitions */
 enum placement_topology {
-    PLACEMENT_CROSSBAR, /* one hop from each to each */
-    /* Rows of ceil(sqrt(partitions)) partitions, one after the other: hops are steps to a neighbour. */
+    PLACEMENT_CROSSBAR, /* one hop between any two partitions */
+    /* Rows of ceil(sqrt(partitions)) partitions; a hop is a step to a neighbour. */
     PLACEMENT_MESH,
     /* A tree with four branches at each node, partitions at its leaves: one hop for each edge. */
     PLACEMENT_HTREE,
 };
 
-/* Where bytes of an allocation are, in place of where placement_options.map puts them. Rules of one allocation do not overlap
+/* The placement of bytes of one allocation, in place of placement_options.map. Rules of one allocation must not overlap
  * (placement_rules_overlap). */
 struct placement_rule {
-    const char *allocation; /* its name as reports have it */
-    uint64_t from,
-        to; /* bytes from its begin; to: the first behind them. Multiples of 32, or UINT64_MAX */
-    enum placement_map map; /* of the whole allocation, whatever the range is */
+    const char *allocation; /* name of the allocation in reports */
+    /* Range of offsets in the allocation, without `to`. Multiples of 32, or UINT64_MAX. */
+    uint64_t from, to;
+    enum placement_map map; /* applies to the whole allocation, independent of the range */
     uint64_t grain;
-    uint32_t partition; /* of FIXED */
+    uint32_t partition; /* FIXED: the partition */
 };
 
 struct placement_options {
     enum placement_map map;
-    uint64_t grain;                     /* bytes; of BLOCK: not used */
-    const struct placement_rule *rules; /* the caller's, who keeps them */
+    uint64_t grain;                     /* bytes; not used with BLOCK */
+    const struct placement_rule *rules; /* owned by the caller */
     size_t rule_count;
     uint32_t partitions; /* 1 to PLACEMENT_MOST */
-    /* A CTA runs in the partition that holds most of the sectors that it accesses, the lowest of several. false: in
+    /* A CTA runs in the partition that holds most of the sectors that it accesses; of several, in the lowest. false: in
      * partition `CTA modulo partitions`. */
     bool nearest;
     enum placement_topology topology;
 };
-enum { PLACEMENT_MOST = 1024, PLACEMENT_HOPS = 63 /* of a mesh of 32 x 32: at most 62 */ };
+enum { PLACEMENT_MOST = 1024, PLACEMENT_HOPS = 63 /* a mesh of 32 x 32 has at most 62 */ };
 
-/* Reads "interleave:256", "block", "blockcyclic:64K". NULL, or what is wrong with it. */
+/* Reads "interleave:256", "block", "blockcyclic:64K". NULL: success; else an error message. */
 const char *placement_read_map(const char *text, struct placement_options *out);
 /* Likewise "crossbar", "mesh", "htree". */
 const char *placement_read_topology(const char *text, struct placement_options *out);
-/* Whether two rules are for a byte. */
+/* Whether the ranges of two rules overlap. */
 bool placement_rules_overlap(const struct placement_rule *a, const struct placement_rule *b);
-/* From one partition to another. */
+/* The number of hops from one partition to another. */
 uint32_t placement_hops(const struct placement_options *o, uint32_t from, uint32_t to);
 
 struct placement_counts {
-    uint64_t local, remote; /* sectors, of all launches that have ended */
-    uint64_t
-        hops[PLACEMENT_HOPS]; /* these by hops from the CTA to the partition; hops[0] is local */
-    uint64_t left_out;        /* of launches with too many CTAs to count */
+    uint64_t local, remote; /* sectors accessed in all launches that have ended */
+    /* These sectors by the number of hops from the CTA to the partition; hops[0] is `local`. */
+    uint64_t hops[PLACEMENT_HOPS];
+    uint64_t left_out; /* sectors of launches with too many CTAs to count */
 };
 
 struct emu;
@@ -80,15 +82,17 @@ struct placement;
 struct placement *placement_new(const struct placement_options *o);
 void placement_free(struct placement *p); /* NULL is allowed */
 void placement_device(struct placement *p, const struct emu *e);
-/* The partition of a device address, by what is allocated now; of what is not in an allocation: any. */
+/* The partition of a device address in the current allocations. For an address outside of allocations: any
+ * partition. */
 uint32_t placement_partition(struct placement *p, uint64_t address);
 const struct emu_observer *placement_observer(struct placement *p);
 const struct placement_counts *placement_counts(const struct placement *p);
 
-/* The allocation of a rule that no launch has accessed, as there may be none of that name; NULL: all rules were used. */
+/* The allocation name of a rule that no access matched; there may be no such allocation. NULL: all rules were used. */
 const char *placement_unused(const struct placement *p);
 
-/* A link of the network, and what crosses it in both directions: 32 bytes for each sector of another partition than the CTA's.
+/* A link of the network, and the bytes that cross it in both directions: 32 for each sector in another partition than
+ * the CTA.
  *   crossbar   `a`: the link between that partition and the crossbar
  *   mesh       between the neighbours `a` and `b`; a sector goes along a row first, as far as there are partitions, then along a column
  *   htree      between node `a` of level `level` (0: partitions) and the node above it, a / 4 */
@@ -96,7 +100,7 @@ struct placement_link {
     uint32_t level, a, b;
     uint64_t bytes;
 };
-/* All links that something has crossed, the one with most bytes first; of equal ones by level, a, b. malloc'd, the caller's. */
+/* All links with traffic, sorted by bytes, the most first, then by level, a, b. The caller frees the malloc'd array. */
 struct placement_link *placement_links(const struct placement *p, size_t *count);
 
 #endif

@@ -1,13 +1,12 @@
-/* determinism/record/last_writers.h: an observer that keeps the last writer of each byte of some
- * words, and sums of what atomic additions added to them.
+/* determinism/record/last_writers.h: an observer that records the last writer of each byte of some words, and the sums
+ * of the operands of atomic additions to them.
  *
  *     struct last_writers *w = last_writers_new(places, n); // addresses of words, ascending
  *     ... launches with last_writers_observer(w) among their observers
  *     const struct last_writer *last = last_writers_of_byte(w, address);
  *     last_writers_free(w);
  *
- * A store that an order buffers counts from the moment when it becomes visible, as a write of the
- * thread that issued it. */
+ * A store that an order buffers counts when it becomes visible, as a write of the thread that issued it. */
 #ifndef HEDDLE_DETERMINISM_RECORD_LAST_WRITERS_H
 #define HEDDLE_DETERMINISM_RECORD_LAST_WRITERS_H
 
@@ -15,12 +14,12 @@
 
 enum { LAST_WRITERS_WORD = 4 }; /* bytes of a word; addresses are multiples of it */
 
-struct last_writer { /* of a byte */
-    uint32_t launch; /* that it wrote in, from 1 on; 0: no kernel wrote the byte */
+struct last_writer { /* the last writer of a byte */
+    uint32_t launch; /* launch of the write, from 1 on; 0: no kernel wrote the byte */
     uint32_t cta[3], thread[3];
-    bool thread_known; /* false: only the CTA and the instruction are */
-    bool reduces;      /* an atomic or reduction */
-    const char *op;    /* of those: "add" */
+    bool thread_known; /* false: only CTA and instruction are known */
+    bool reduces;      /* the write was an atomic or reduction */
+    const char *op;    /* operation of an atomic or reduction: "add" */
     const char *type;  /* "f32" */
     uint32_t line, source_line;
     const char *function, *source_file; /* source_file NULL: unknown */
@@ -29,22 +28,22 @@ struct last_writer { /* of a byte */
 struct word_writes {
     uint64_t adds;    /* additions of floating-point numbers, by atomics or reductions */
     uint64_t others;  /* all other writes */
-    double size;      /* the sum of what was added, without signs */
-    const char *type; /* of the last write */
+    double size;      /* sum of the absolute values of the operands of these additions */
+    const char *type; /* type of the last write */
 };
 
 struct last_writers;
 struct last_writers *last_writers_new(const uint64_t *words, size_t n); /* copied */
 void last_writers_free(struct last_writers *w);
 const struct emu_observer *last_writers_observer(struct last_writers *w);
-/* Between launches. `address` is a byte of one of the words. */
+/* To be called between launches. `address`: a byte of one of the words. */
 const struct last_writer *last_writers_of_byte(struct last_writers *w, uint64_t address);
-/* In order of the words; what is counted begins anew with each launch. */
+/* In the order of the words; counts are reset at the beginning of each launch. */
 const struct word_writes *last_writers_words(const struct last_writers *w);
 size_t last_writers_count(const struct last_writers *w); /* of words */
 
-/* The counts of all words and the last writer of one byte, in a file that another process reads.
- * `digest`: of memory then, so that the reader can see whether it is the run that it asked for. */
+/* The counts of all words and the last writer of one byte, in a file that another process reads. `digest`: digest of
+ * memory at that time, by which the reader checks that the file is of the requested run. */
 struct arena;
 struct last_writers_file {
     uint64_t digest;

@@ -38,16 +38,16 @@ struct recorder;
 /* `in`: an order of a kind that can be recorded (orders.h). */
 struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE *out);
 const struct emu_order *recorder_order(const struct recorder *r);
-bool recorder_end(struct recorder *r); /* false: it could not be written */
+bool recorder_end(struct recorder *r); /* false: the file could not be written */
 
 struct player;
 struct player *player_new(FILE *in, char **why);
 void player_free(struct player *p); /* NULL is allowed */
 const struct emu_order *player_order(const struct player *p);
-const char *player_name(const struct player *p); /* of what was recorded */
+const char *player_name(const struct player *p); /* name of the recorded order */
 /* Why the replay failed; NULL: it has not. */
 const char *player_wrong(const struct player *p);
-/* After the last launch: likewise, or that the recording has more launches. */
+/* To be called after the last launch: as player_wrong, or a message that the recording has more launches. */
 const char *player_end(struct player *p);
 
 #endif
