@@ -24,14 +24,14 @@ enum emu_count_space {
     EMU_SHARED,
     EMU_LOCAL,
     EMU_CONSTANT,
-    EMU_TEXTURE, /* and surfaces */
+    EMU_TEXTURE, /* textures and surfaces */
     EMU_COUNT_SPACES
 };
 enum emu_count_kind { EMU_LOADS, EMU_STORES, EMU_ATOMICS, EMU_COUNT_KINDS };
 const char *emu_count_space_name(enum emu_count_space space); /* "global" */
 const char *emu_count_kind_name(enum emu_count_kind kind);    /* "load" */
 
-struct emu_access_counts { /* of one space and kind */
+struct emu_access_counts { /* counters of one state space and kind of access */
 #define ACCESS(field, text) uint64_t field;
 #include "emu/counts.def"
 };
@@ -41,7 +41,8 @@ struct emu_events {
 #include "emu/counts.def"
     uint64_t unit_warp[PTX_UNIT_COUNT], unit_thread[PTX_UNIT_COUNT]; /* instructions by unit */
     struct emu_access_counts access[EMU_COUNT_SPACES][EMU_COUNT_KINDS];
-    uint64_t atomic_warp[16], atomic_thread[16], atomic_collisions[16]; /* by enum emu_atomic */
+    /* atomics, by enum emu_atomic */
+    uint64_t atomic_warp[16], atomic_thread[16], atomic_collisions[16];
     struct cache_events cache;
 };
 
@@ -49,14 +50,14 @@ struct emu_phase {
     const char *name; /* the name of the order, or of its phase */
     uint64_t times;   /* number of phases with that name */
     struct emu_events total;
-    struct emu_events *sm; /* by SM */
+    struct emu_events *sm; /* events of each SM */
 };
 
 /* a PTX instruction of the kernel or of a function that it calls */
 struct emu_instruction {
     const char *function, *module; /* module: the name of the PTX text */
-    const char *file;              /* of the source, from .loc; NULL: unknown */
-    uint32_t line, source_line;    /* of the PTX; of the source, 0: unknown */
+    const char *file;              /* source file, from .loc; NULL: unknown */
+    uint32_t line, source_line;    /* PTX line; source line, 0: unknown */
     /* Kind of accuracy (ptx/accuracy.h). Instructions that are not exact have a name in `inexact` ("ex2.approx.f32",
      * "%clock"), and in `left_open` the freedom that the ISA leaves. */
     uint8_t accuracy;
@@ -72,7 +73,7 @@ struct emu_instruction {
     struct cache_events cache; /* dram_writes is not counted by instruction */
 };
 
-struct emu_number { /* of an order */
+struct emu_number { /* a counter or option of an order */
     const char *name;
     uint64_t value;
 };
@@ -112,7 +113,7 @@ struct emu_counts {
     size_t number_count;
     const struct emu_number *numbers; /* counters of the order itself: "gpudet.quanta" */
     size_t option_count;
-    const struct emu_number *options; /* of the order: "quantum" */
+    const struct emu_number *options; /* options of the order: "quantum" */
     size_t phase_count;
     const struct emu_phase *phases;
     size_t instruction_count;

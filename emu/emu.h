@@ -189,7 +189,7 @@ struct emu_allocation emu_allocation_at(const struct emu *e, size_t i); /* by ad
 uint64_t emu_memory_used(const struct emu *e);
 /* Sets the heap size of device-side malloc, from the next launch on. false: larger than device memory. */
 bool emu_heap_limit(struct emu *e, uint64_t bytes);
-struct mem *emu_memory(struct emu *e); /* for emu/texture.h */
+struct mem *emu_memory(struct emu *e); /* global memory, for emu/texture.h */
 /* Findings of kind EMU_LEAK: allocations that are still live, merged by the source position or name of the allocation.
  * guest_only: only those of device-side malloc. Valid until the next call. */
 struct emu_finding;
@@ -214,7 +214,7 @@ size_t emu_kernel_count(const struct emu_image *im);
 struct emu_kernel *emu_kernel_at(struct emu_image *im, size_t i);
 const char *emu_kernel_name(const struct emu_kernel *k);
 
-struct emu_param { /* of a kernel */
+struct emu_param { /* a parameter of a kernel */
     const char *name;
     uint32_t offset, size, align;
 };
@@ -298,7 +298,7 @@ const char *emu_fault_name(enum emu_fault_kind kind); /* "out of bounds" */
 struct emu_fault {
     enum emu_fault_kind kind;
     uint32_t cta[3], thread[3]; /* first thread that failed, in schedule order */
-    uint32_t line;              /* of the PTX; 0: none */
+    uint32_t line;              /* PTX line; 0: none */
     const char *source_file;    /* from .loc; NULL: unknown */
     uint32_t source_line;
     uint64_t address;
@@ -307,10 +307,11 @@ struct emu_fault {
     const char *text; /* the whole message, several lines */
 };
 
-struct emu_finding {          /* of config.checks or an observer; merged by instruction */
+/* a finding of config.checks or of an observer; merged by instruction */
+struct emu_finding {
     enum emu_fault_kind kind; /* UNINITIALISED, BAD_LANES, DOUBLE_FREE, BAD_FREE, RACE, MIXED */
     uint64_t count;
-    uint32_t line;  /* of the PTX */
+    uint32_t line;  /* PTX line */
     uint32_t line2; /* RACE, MIXED: PTX line of the other access; else 0 */
     /* source files of these lines, from .loc; NULL: unknown */
     const char *source_file, *source_file2;
@@ -334,7 +335,7 @@ const char *emu_execution_name(enum emu_execution e);
 /* of the device's last launch; valid until the next launch */
 struct emu_report {
     struct emu_fault fault;             /* the fault that ended the launch; kind EMU_OK: none */
-    const struct emu_finding *findings; /* of config.checks */
+    const struct emu_finding *findings; /* findings of config.checks and observers */
     size_t finding_count;
     size_t suppressed; /* findings that the suppression list left out */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */

@@ -329,7 +329,7 @@ void emu_machine_phase(struct emu_machine *m, const char *name);
 
 struct emu_shape {       /* a launch on the configured GPU */
     uint32_t sms, slots; /* slots of all SMs */
-    uint32_t schedulers; /* of an SM */
+    uint32_t schedulers; /* warp schedulers of an SM */
     uint32_t ctas, warps_per_cta, cluster;
     /* The results do not depend on the order of the reported accesses of shared memory. */
     bool shared_commutes;

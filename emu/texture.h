@@ -86,7 +86,7 @@ struct texture {
     bool srgb;
     u8 zero[6];
     f32 border[4];
-    f32 level_bias, level_min, level_max; /* of tex.level and tex.grad with mipmaps */
+    f32 level_bias, level_min, level_max; /* used by tex.level and tex.grad with mipmaps */
     u32 zero2;
 };
 

@@ -192,7 +192,7 @@ struct trace_block {
 };
 
 struct emu_trace {
-    uint32_t sms, sms_traced; /* of the launch */
+    uint32_t sms, sms_traced; /* SMs of the launch; traced SMs */
     /* sms_traced of the recorded launch; sms_traced is less if only some of its SMs were chosen */
     uint32_t recorded_sms;
     uint32_t cta_count; /* traced CTAs, in the order of their linear index */
@@ -246,7 +246,7 @@ struct trace { /* the traces of a running launch */
     /* lanes that have published, by trace_poll_bucket; NULL as `handoff` */
     uint32_t *published;
     bool windows;                         /* not under an order */
-    const uint8_t *barriers;              /* by block */
+    const uint8_t *barriers;              /* number of barriers of each block */
     struct trace_cta *first;              /* list of all CTAs that are recorded, unsorted */
     struct trace_cta *heavy[TRACE_HEAVY]; /* heavy CTAs: a heap with the lightest first */
     uint32_t heavy_count;

@@ -75,7 +75,7 @@ bool trace_file_run(struct trace_writer *w, const char *run);
 bool trace_file_add(struct trace_writer *w, const struct emu_counts *c);
 
 struct trace_events_sums {
-    uint64_t instructions, accesses; /* of warps */
+    uint64_t instructions, accesses; /* instructions and accesses of warps */
 };
 struct trace_events_sink;
 

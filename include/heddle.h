@@ -254,7 +254,7 @@ struct heddle_run {
     bool limit;       /* the fault is max_instructions, timeout or a deadlock */
     /* Lines of text about the fault, the findings, and notes; "": none. Valid until the next launch. */
     const char *text;
-    size_t findings;   /* of the checks */
+    size_t findings;   /* number of findings of the checks */
     size_t suppressed; /* findings that the suppression list left out */
     uint64_t warp_instructions, thread_instructions;
     double seconds; /* wall-clock time */
@@ -578,7 +578,7 @@ struct heddle_form {
     const char *target;    /* "70", "90a", ""; see ptx/isa.h */
     const char *unit;
     const char *refused; /* why Heddle does not execute the form; NULL: it does */
-    /* What the ISA leaves to the hardware: "2 ulp". NULL: the form has one right result. */
+    /* The freedom that the ISA leaves to hardware: "2 ulp". NULL: the form has exactly one correct result. */
     const char *inexact;
 };
 size_t heddle_form_count(void);

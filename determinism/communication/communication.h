@@ -55,7 +55,7 @@ enum communication_unit {
 
 enum {
     COMMUNICATION_SIZES = 40,   /* classes of sizes: class i has 2^i .. 2^(i+1)-1 */
-    COMMUNICATION_DEGREES = 24, /* likewise of degrees */
+    COMMUNICATION_DEGREES = 24, /* likewise for degrees */
 };
 
 struct communication_launch { /* a superstep; all in bytes unless it says otherwise */
@@ -109,9 +109,9 @@ struct communication_result {
     size_t kernel_count;
     struct communication_launch *launches;
     size_t launch_count;
-    struct communication_pair *pairs; /* by `from`, then `to` */
+    struct communication_pair *pairs; /* sorted by `from`, then `to` */
     size_t pair_count;
-    struct communication_edge *edges; /* by to_launch, from_launch, from, to */
+    struct communication_edge *edges; /* sorted by to_launch, from_launch, from, to */
     size_t edge_count;
     uint64_t edges_dropped; /* edges beyond COMMUNICATION_MOST_EDGES */
     uint64_t unseen;        /* bytes that the host can write without being observed */

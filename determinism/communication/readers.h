@@ -9,7 +9,7 @@
 #include "determinism/communication/shadow.h"
 
 struct read_run {
-    uint64_t offset; /* from MEM_GLOBAL */
+    uint64_t offset; /* distance from MEM_GLOBAL, bytes */
     uint64_t slot;   /* the writer, without SLOT_READ */
     uint32_t size;
     uint32_t local; /* number of the reading node in its CTA */

@@ -51,7 +51,7 @@ struct shadow_chunk {
 };
 
 struct shadow {
-    struct shadow_chunk **chunks; /* by (address - MEM_GLOBAL) >> 20; NULL: nothing there */
+    struct shadow_chunk **chunks; /* index: (address - MEM_GLOBAL) >> 20; NULL: no slots */
     size_t chunk_count;
     uint64_t (*records)[4];
     uint32_t record_count, record_cap, free_record; /* free_record: 1 + number; 0: none */

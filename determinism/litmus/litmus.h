@@ -46,7 +46,7 @@ enum litmus_strength {
     LITMUS_ACQUIRE,
     LITMUS_RELEASE,
     LITMUS_ACQ_REL,
-    LITMUS_SC, /* of fences */
+    LITMUS_SC, /* only fences */
 };
 struct litmus_op {
     uint8_t kind;     /* enum litmus_kind */
@@ -126,7 +126,8 @@ struct litmus_bench *litmus_bench_new(const struct litmus *t, const char **why);
 void litmus_bench_free(struct litmus_bench *b);
 /* Sets the observer of the launches from now on; NULL: none. */
 void litmus_bench_observe(struct litmus_bench *b, const struct emu_observer *observer);
-size_t litmus_bench_findings(const struct litmus_bench *b); /* of the last launch */
+/* number of findings of the last launch */
+size_t litmus_bench_findings(const struct litmus_bench *b);
 /* Launches the test once. order NULL: native. false: *why is the fault's text, valid until the next launch. */
 bool litmus_bench_run(struct litmus_bench *b, const struct emu_order *order, uint64_t *outcome,
                       const char **why);

@@ -49,7 +49,7 @@ struct access_trace_filter { /* what is recorded */
     uint32_t cta[2];         /* first and last CTA, by linear index */
     uint8_t space;           /* enum access_trace_space */
 };
-extern const struct access_trace_filter access_trace_all; /* of global memory */
+extern const struct access_trace_filter access_trace_all; /* all accesses of global memory */
 
 struct access_trace *access_trace_new(const char *path, enum access_trace_format format,
                                       const struct access_trace_filter *filter);

@@ -40,7 +40,7 @@ const struct emu_observer *last_writers_observer(struct last_writers *w);
 const struct last_writer *last_writers_of_byte(struct last_writers *w, uint64_t address);
 /* In the order of the words; counts are reset at the beginning of each launch. */
 const struct word_writes *last_writers_words(const struct last_writers *w);
-size_t last_writers_count(const struct last_writers *w); /* of words */
+size_t last_writers_count(const struct last_writers *w); /* number of words */
 
 /* The counts of all words and the last writer of one byte, in a file that another process reads. `digest`: digest of
  * memory at that time, by which the reader checks that the file is of the requested run. */

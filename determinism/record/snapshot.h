@@ -19,9 +19,9 @@ struct snapshot {
     struct snapshot_allocation {
         uint64_t address, size;
         const char *name;
-        uint64_t place; /* of its bytes in the file */
+        uint64_t place; /* offset of its bytes in the file */
     } * list;
-    const char *printed; /* by kernels so far */
+    const char *printed; /* text that kernels have printed so far */
 };
 
 /* `from`: where in the file it begins, a multiple of a page. Nothing is behind it. */

@@ -33,7 +33,7 @@ struct message {
     /* order: number among the writer's stores and atomics, from 1 on */
     uint32_t writer, cta, order;
     uint32_t bytes; /* mask of the sector's bytes that were written */
-    bool is_strong, is_wide /* its scope is more than the CTA */, is_atomic;
+    bool is_strong, is_wide /* its scope is larger than the CTA */, is_atomic;
     bool reads_old; /* an atomic that read an older message than its predecessor */
     bool is_blind;  /* neither the written value nor the thread depends on the previous contents */
     struct publication *published; /* NULL: none */

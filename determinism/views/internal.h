@@ -39,8 +39,8 @@ struct views {
     uint64_t execution;
     uint64_t access; /* number of accesses so far */
     struct histories histories;
-    struct warp_views *warps; /* by slot and warp */
-    struct cta_views *ctas;   /* by slot */
+    struct warp_views *warps; /* views of each warp, by slot and warp */
+    struct cta_views *ctas;   /* views of each CTA, by slot */
     struct view sc;
     bool has_fences; /* some warp has executed a release */
     bool widened;    /* a view of a CTA that has ended was widened (struct view) */

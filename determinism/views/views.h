@@ -30,7 +30,7 @@
 
 struct views;
 
-struct views_settings { /* of a launch */
+struct views_settings { /* settings of a launch */
     /* The longest time for which a store is invisible, in accesses. 0: stores are never late. */
     uint32_t late_for;
     /* For loads that may be stale. Weak loads mostly are stale and strong loads mostly are not, so each number gives

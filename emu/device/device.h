@@ -24,13 +24,13 @@ struct emu {
     struct cta_arena *cta_arena;
     struct handlers handlers;
     const struct emu_gpu *gpu;
-    struct cache **l1;          /* by SM */
+    struct cache **l1;          /* L1 of each SM */
     struct cache *l2;           /* NULL: not used yet */
     struct arena *launch_arena; /* of the last launch */
     u8 *params;      /* parameters of the last grid, MEM_MAX_PARAMS + 64 bytes; NULL: no grid yet */
     u32 params_used; /* number of bytes after which `params` has only zeros */
     struct trace_arena traces; /* of the last launch; cta_arena NULL: tracing was never requested */
-    struct arena *leak_arena;  /* of the last emu_leaks */
+    struct arena *leak_arena;  /* memory of the result of the last emu_leaks */
     struct emu_report report;
     u64 grids, heap_used;
     u32 sms;
@@ -53,8 +53,9 @@ struct emu_kernel {
     bool
         may_be_conflict_free; /* conflict-free speculation is possible (emu/speculate/conflict_free.h) */
     u32 conflicts[2];         /* failed speculations: by conflicts between warps, between threads */
-    u8 *tagged_sites;         /* by site of the program that is lowered with LOWER_TAGGED */
-    bool needs_log;           /* the kernel has reductions whose order matters */
+    /* sites that need tags, by site of the program that is lowered with LOWER_TAGGED */
+    u8 *tagged_sites;
+    bool needs_log; /* the kernel has reductions whose order matters */
     /* All other events that are ordered with these reductions can go into the log of emu/speculate/deferred.h. */
     bool may_defer;
 };

@@ -19,7 +19,7 @@ struct lower_pool {
     u32 *rows;
     size_t count, cap, used;
 };
-struct lower_at { /* of a micro-operation */
+struct lower_at { /* the state of lowering at a micro-operation */
     u32 stmt;
     u32 temps[4]; /* number of temporaries of each kind that are in use */
 };
@@ -74,7 +74,7 @@ struct lower_known {                     /* results of ptx/flow.h, by statement 
     u32 *dead, dead_count; /* statements: atomics whose result no instruction reads */
 };
 struct lower_lates {         /* late.c */
-    struct lower_late *list; /* in the order of `until` */
+    struct lower_late *list; /* sorted by `until` */
     size_t cap;
     u32 count, next; /* entries before `next` end before the statement that is lowered */
     u32 *of; /* for each statement, 1 + index of its load in the list; NULL: no load is late */
@@ -92,7 +92,7 @@ struct lower_locals { /* .local variables and parameters, by a hash table */
 };
 struct lower_out { /* the emitted code */
     struct emu_uop *uops;
-    struct lower_at *at; /* by micro-operation */
+    struct lower_at *at; /* state at each micro-operation */
     size_t count, cap, at_cap;
     struct lower_fixup *fixes;
     size_t fix_count, fix_cap;

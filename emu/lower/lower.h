@@ -127,7 +127,7 @@ enum lower_watch {
     LOWER_NEAR = 8,    /* also accesses of all other spaces */
     LOWER_ISSUES = 16, /* also each instruction */
     LOWER_SHARED = 32, /* also plain loads and stores of shared memory */
-    LOWER_LATE = 64,   /* with LOADS and STORES: loads may be carried out late */
+    LOWER_LATE = 64,   /* with LOADS and STORES: loads may be executed late */
     /* Alone, without the other bits: no notification, but loads and stores maintain ownership tags
      * (emu/speculate/conflict_free.h). */
     LOWER_TAGGED = 128,

@@ -59,14 +59,14 @@ struct cache;
 /* The host writes sectors first .. last: they are brought into L2. */
 typedef void cache_fill(struct cache *l2, uint32_t first, uint32_t last);
 
-struct caches { /* of a launch */
+struct caches { /* the caches of a launch */
     const struct emu_gpu *gpu;
     uint32_t l1_bytes; /* size of L1 without the part that is shared memory */
     uint32_t sms;
     struct cache **l1;              /* L1 of each SM, kept between launches; NULL: not used yet */
     bool *l1_begun;                 /* for each SM: its L1 was emptied for this launch */
     struct cache *l2;               /* the device's */
-    struct cache_events *sm, *site; /* by SM, by site */
+    struct cache_events *sm, *site; /* events of each SM, and of each site */
     uint32_t site_count;
     /* requests of atomics, by trace_atomic_bucket of the line; NULL: not counted */
     uint64_t *atomics;

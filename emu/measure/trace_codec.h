@@ -61,7 +61,7 @@ bool frame_peek(FILE *from, void *start, size_t size, size_t *got);
 
 struct frame {
     uint8_t type;
-    unsigned char *plain; /* to be freed */
+    unsigned char *plain; /* the caller frees it */
     size_t size;
     uint32_t crc;    /* checksum of the type and the plain bytes */
     uint64_t stored; /* bytes in the file */

@@ -59,10 +59,10 @@ struct emu_uop {
     union {
         i64 imm;
         u64 bits;
-        const struct emu_uop *target; /* of branches */
+        const struct emu_uop *target; /* branches: the target */
     };
     union {
-        const struct emu_uop *join; /* of branches: the block where diverged lanes reconverge */
+        const struct emu_uop *join; /* branches: the block where diverged lanes reconverge */
         /* a description that depends on the operation, in the code's arena */
         const void *ext;
     };
@@ -221,7 +221,7 @@ struct emu_code { /* one function, lowered */
     /* For each micro-operation: the live rows of a warp that resumes there, without fills. Row number n is bit n modulo
      * 64; rows of 8-byte elements come first, then those of 4, then those of 2. */
     u64 *live;
-    struct emu_fill *fills; /* of a kernel */
+    struct emu_fill *fills; /* only of a kernel */
     u32 fill_count;
     u32 number; /* its device address is MEM_CODE + 16 * number */
     const struct ptx_func *func;
@@ -231,7 +231,7 @@ struct emu_code { /* one function, lowered */
      * function has no alloca. */
     u32 stack_word;
     bool reads_undefined;             /* some register may be read before it is written */
-    const struct code_passes *passes; /* of a function: emu/sched/control.h */
+    const struct code_passes *passes; /* only of a device function: emu/sched/control.h */
 };
 
 /* A kernel and all functions that it may call, lowered for one set of handlers. */
@@ -287,7 +287,7 @@ enum emu_state {
 };
 
 enum emu_entry_kind { ENTRY_PATH, ENTRY_REJOIN, ENTRY_CALL };
-struct emu_entry { /* of a SIMT stack */
+struct emu_entry { /* an entry of a SIMT stack */
     u32 mask[GROUP];
     /* PATH: where the lanes resume. REJOIN: the block where lanes reconverge. CALL: where the caller resumes */
     const struct emu_uop *pc;
@@ -331,7 +331,7 @@ struct emu_group_turn { /* scheduling state in a launch with an order: emu/sched
     u32 burst;          /* remaining steps of the burst (enum emu_step) */
     u32 tries;          /* number of unsuccessful retries since the group last made progress */
     u32 queue_at;       /* place in a queue of emu/sched/ordered.c */
-    u8 queue;           /* that queue; 0: none */
+    u8 queue;           /* number of the queue; 0: none */
     bool asleep;        /* the order has put the group to sleep */
     bool notified;      /* the order has answered EMU_SLEEP_ONCE for the load at `pc` */
     /* the order was asked about the access at `pc`; retries are brief (EMU_BRIEF_RETRIES) */
@@ -411,7 +411,7 @@ struct emu_group {
 };
 
 struct emu_cta {
-    u32 linear, index[3]; /* in the grid */
+    u32 linear, index[3]; /* position in the grid */
     u32 sm, slot;
     u32 threads, warps;
     u8 *shared; /* shared_size bytes, followed by some more */
@@ -457,11 +457,11 @@ struct emu_worker { /* a host thread of a launch and its counters */
     struct emu_machine *machine;
     struct emu_site *sites;         /* counters of the current CTA's SM; NULL: counting is off */
     struct emu_block_count *blocks; /* likewise */
-    struct emu_bound *bounds;       /* by site */
+    struct emu_bound *bounds;       /* the last allocation of each site */
     struct trace_cta *trace;        /* trace of the current CTA; NULL: not traced */
     struct cache_port *port;        /* the CTA's requests to the caches; NULL: caches are off */
-    struct trace_turns
-        *turns;              /* of a traced CTA in lockstep: emu/measure/trace_turns.h; else NULL */
+    /* Only for a traced CTA in lockstep: emu/measure/trace_turns.h. Else NULL. */
+    struct trace_turns *turns;
     struct combine *combine; /* combined reductions; NULL: reductions go to memory at once */
     /* Its part of a conflict-free run (emu/speculate/ownership.h). NULL: no such run. */
     struct conflict_free *conflict_free;

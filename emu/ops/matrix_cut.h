@@ -22,7 +22,11 @@
 #include "ptx/ptx.h"
 
 enum { CUT_ROWS = 16, CUT_K = 16, CUT_TILES = 4, CUT_REGS = 8 };
-enum { CUT_LEAST = -43, CUT_MOST = 41, CUT_NONE = -128 /* exponents: range, of 0 */ };
+enum {
+    CUT_LEAST = -43,
+    CUT_MOST = 41,
+    CUT_NONE = -128 /* exponents: the range of elements, and that of 0 */
+};
 enum { CUT_ALONE = -100 /* exponent of a C, or less, that has no products beside it */ };
 
 #if defined __AVX512BW__

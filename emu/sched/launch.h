@@ -8,10 +8,11 @@ struct arena;
 
 struct launch_counts { /* the counters of a launch, by SM */
     u32 sms;
-    struct emu_site **sites;               /* by SM, then site; NULL: the SM ran nothing */
+    /* counters by SM, then site; NULL: no CTA ran on the SM */
+    struct emu_site **sites;
     struct emu_block_count **blocks;       /* likewise */
-    u64 *ctas;                             /* by SM */
-    u64 instructions, thread_instructions; /* of warps, of threads */
+    u64 *ctas;                             /* CTAs that ran on each SM */
+    u64 instructions, thread_instructions; /* warp instructions; thread instructions */
     u64 busy_waits; /* turns that ended because a group repeated a loop and nothing had changed */
     struct arena *arena;
 };

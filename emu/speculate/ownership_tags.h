@@ -19,7 +19,7 @@
 
 enum kind { LOADS, STORES, REDUCES };
 
-struct lanes { /* of a warp */
+struct lanes { /* an access of a warp's lanes */
     struct conflict_free *p;
     const struct emu_cta *cta;
     struct tagged_shared *shared; /* NULL: no shared memory, or the CTA has only one warp */
