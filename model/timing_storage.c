@@ -2,7 +2,7 @@
  *
  * A run takes some forty arrays and frees them all at its end, and short launches are estimated by the thousand. So a
  * run takes them from one block; what does not fit gets blocks of its own. At the end the run leaves one block of the
- * size that it needed, if that is not much, in a slot that all host threads share. timing_calloc is for what an order
+ * size that it needed, if that is not much, in slots that all host threads share. timing_calloc is for what an order
  * keeps, and for the preparation of traces. */
 #include "model/timing_internal.h"
 
@@ -10,7 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 16 << 20 /* bytes */ };
+enum {
+    KEPT = 16 << 20, /* bytes */
+    /* Of the first block: pages that a run does not use are none of the host's. */
+    FIRST = 8 << 20,
+    SPARE = 2 /* blocks: estimates are computed by two host threads (model/estimate_cache.h) */
+};
 
 void *timing_calloc(size_t count, size_t size)
 {
@@ -24,12 +29,7 @@ struct timing_block {
     size_t size, used;
     _Alignas(max_align_t) char data[];
 };
-static _Atomic(struct timing_block *) spare_block;
-
-struct timing_storage timing_storage(void)
-{
-    return (struct timing_storage){.blocks = atomic_exchange(&spare_block, NULL)};
-}
+static _Atomic(struct timing_block *) spare_blocks[SPARE];
 
 static struct timing_block *block_new(size_t size)
 {
@@ -37,6 +37,13 @@ static struct timing_block *block_new(size_t size)
     if (!b) abort();
     b->next = NULL, b->size = size, b->used = 0;
     return b;
+}
+
+struct timing_storage timing_storage(void)
+{
+    struct timing_block *b = NULL;
+    for (int i = 0; i < SPARE && !b; i++) b = atomic_exchange(&spare_blocks[i], NULL);
+    return (struct timing_storage){.blocks = b ? b : block_new(FIRST)};
 }
 
 void *timing_take_raw(struct timing_storage *s, size_t count, size_t size)
@@ -73,5 +80,6 @@ void timing_give_back(struct timing_storage *s)
     }
     if (!fits) first = block_new(s->taken);
     first->next = NULL, first->used = 0;
-    free(atomic_exchange(&spare_block, first));
+    for (int i = 0; i < SPARE && first; i++) first = atomic_exchange(&spare_blocks[i], first);
+    free(first);
 }
