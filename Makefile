@@ -395,8 +395,9 @@ check-san: # by clang, whose sanitizers look at pointers, too, and which then ha
 	    LSAN_OPTIONS=suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0 \
 	    tests/run.sh build/clang-san/tests/run --filter '$(SAN_TESTS)'
 	build/clang-san/heddle ptx print --verify $(CORPUS) tests/corpus/hand/*.ptx
-check-tsan: # threads that use the C library, each a device of its own; eight that call the driver and the runtime
-	$(MAKE) -j2 MODE=tsan build/gcc-tsan/tests/threads_library build/gcc-tsan/tests/threads
+check-tsan: # threads that use the C library, each a device of its own; eight that call the driver and the runtime; estimates
+	$(MAKE) -j2 MODE=tsan build/gcc-tsan/heddle build/gcc-tsan/tests/threads_library build/gcc-tsan/tests/threads
+	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/heddle estimate suite:euler:small
 	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads_library
 	TSAN_OPTIONS=halt_on_error=1 build/gcc-tsan/tests/threads
 	TSAN_OPTIONS=halt_on_error=1 HEDDLE_ORDER=random build/gcc-tsan/tests/threads

@@ -23,21 +23,41 @@ bool counts_begin(struct counts *c, const char *path, bool profile, bool fidelit
     return true;
 }
 
+static void write_estimate(void *counts, struct launch_estimate *t, bool ended)
+{
+    const struct counts *c = counts;
+    if (!ended) launch_estimate_cut(t);
+    event_write(c->estimates, &(struct event){.kind = EVENT_ESTIMATE, .estimate = *t});
+}
+
+static void estimate(struct counts *c, const struct emu_counts *counts, bool ended)
+{
+    struct launch_estimate *t = NULL;
+    if (c->queue && estimate_queue_add(c->queue, counts, ended)) return;
+    const size_t n = estimate_cache_get_all(c->times, counts, &t);
+    for (size_t i = 0; i < n; i++) write_estimate(c, &t[i], ended);
+    free(t);
+}
+
+void counts_overlap(struct counts *c)
+{
+    if (c && c->estimates) c->queue = estimate_queue_new(c->times, write_estimate, c);
+}
+
+void counts_settle(struct counts *c)
+{
+    if (!c) return;
+    estimate_queue_free(c->queue);
+    c->queue = NULL;
+}
+
 void counts_launch(struct counts *c, const struct emu_counts *counts, bool ended)
 {
     if (!c || !counts) return;
     if (c->path) emu_counts_add(&c->writer, counts);
     if (c->profile) emu_profile_add(c->profile, counts);
     if (c->fidelity) emu_fidelity_add(c->fidelity, counts);
-    struct event e = {.kind = EVENT_ESTIMATE};
-    struct launch_estimate *t = NULL;
-    const size_t n = c->estimates ? estimate_cache_get_all(c->times, counts, &t) : 0;
-    for (size_t i = 0; i < n; i++) {
-        e.estimate = t[i];
-        if (!ended) launch_estimate_cut(&e.estimate);
-        event_write(c->estimates, &e);
-    }
-    free(t);
+    if (c->estimates) estimate(c, counts, ended);
     for (; counts && c->writer_of_traces.file; counts = counts->next)
         (void)trace_file_add(&c->writer_of_traces, counts);
 }
@@ -51,6 +71,7 @@ bool counts_end(struct counts *c, bool ok)
 
 void counts_free(struct counts *c)
 {
+    counts_settle(c);
     emu_profile_free(c->profile);
     emu_fidelity_free(c->fidelity);
     estimate_cache_free(c->times);

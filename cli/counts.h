@@ -26,12 +26,17 @@ struct counts {
     const char *traces; /* to which it wants each grid added (emu/trace_file.h); NULL */
     struct trace_writer writer_of_traces;
     struct estimate_cache *times; /* with estimates */
+    struct estimate_queue *queue; /* between counts_overlap() and counts_settle(); else NULL */
 };
 
 /* path may be NULL. false: the file cannot be written, and errno says why. */
 bool counts_begin(struct counts *c, const char *path, bool profile, bool fidelity);
 /* c and counts may be NULL. `ended`: the launch reached its end. */
 void counts_launch(struct counts *c, const struct emu_counts *counts, bool ended);
+/* With estimates: from now on until counts_settle() they are computed while the next launches run. Before that, neither the
+ * GPU nor the order may go. c may be NULL. */
+void counts_overlap(struct counts *c);
+void counts_settle(struct counts *c);
 /* The file is there when `ok`; else it is as it was. false: it could not be written, and errno says why. */
 bool counts_end(struct counts *c, bool ok);
 void counts_free(struct counts *c);

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cli/counts.h"
 #include "cli/placement_report.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
@@ -143,7 +144,9 @@ int suite_target_run(struct run_options *o, const struct heddle_device_options *
                                            .after = after,
                                            .quiet = true,
                                            .run_observer = r->run_observer});
+    if (device->threads != 1) counts_overlap(r->counts);
     struct suite_result result = suite_run(w, &options);
+    counts_settle(r->counts);
     if (watch_report_observer(r->watches)) watch_report_check_found(r->watches, cuda_device_emu());
     cuda_device_watch(NULL);
     cuda_device_reset();

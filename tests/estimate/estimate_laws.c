@@ -294,6 +294,68 @@ Test(laws, launches_with_the_same_counts_take_the_same_time)
     kernel_free(&k);
 }
 
+enum { QUEUED_LAUNCHES = 24 };
+struct from_queue {
+    struct launch_estimate time[QUEUED_LAUNCHES];
+    bool ended[QUEUED_LAUNCHES];
+    size_t count;
+};
+static void take_estimate(void *self, struct launch_estimate *t, bool ended)
+{
+    struct from_queue *all = self;
+    all->time[all->count] = *t, all->ended[all->count++] = ended;
+}
+
+static bool is_same_estimate(const struct launch_estimate *a, const struct launch_estimate *b)
+{
+    return a->cycles == b->cycles && a->low == b->low && a->high == b->high &&
+           a->warnings == b->warnings && strcmp(a->kernel, b->kernel) == 0 &&
+           memcmp(a->part, b->part, sizeof a->part) == 0 &&
+           memcmp(a->issue_share, b->issue_share, sizeof a->issue_share) == 0;
+}
+
+/* Two modules, of which the first is unloaded while launches are in the queue; launches with and without counts of an earlier
+ * one; one without a trace is none for the queue, and comes behind those before it. What is computed when depends on the
+ * host: the estimates and their order do not. */
+Test(laws, launches_in_a_queue_have_the_estimates_of_one_after_the_other)
+{
+    struct estimate_cache *caches[2] = {estimate_cache_new(), estimate_cache_new()};
+    struct from_queue got = {.count = 0};
+    struct launch_estimate want[QUEUED_LAUNCHES];
+    struct estimate_queue *q = estimate_queue_new(caches[1], take_estimate, &got);
+    size_t n = 0;
+    for (int module = 0; module < 2; module++) {
+        struct kernel k = kernel_new(".reg .u64 %a, %b; .reg .u32 %t;"
+                                     "ld.param.u64 %a, [p]; mov.u32 %t, %tid.x;"
+                                     "cvt.u64.u32 %b, %t; mul.lo.u64 %b, %b, 4224;"
+                                     "add.u64 %a, %a, %b; ld.global.u32 %t, [%a];"
+                                     "atom.global.add.u32 %t, [%a], 1; ret;",
+                                     emu_gpu_find(module ? "h200" : "titanv"));
+        for (uint32_t i = 0; i < QUEUED_LAUNCHES / 2; i++, n++) {
+            const struct emu_launch l = {.grid = {1 + i % 5 * 40, 1, 1},
+                                         .block = {256, 1, 1},
+                                         .params = k.params,
+                                         .params_size = sizeof k.params};
+            struct emu_counts c = *emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts;
+            cr_assert(estimate_cache_get(caches[0], &c, &want[n]));
+            cr_assert(estimate_queue_add(q, &c, i != 3));
+            c.trace = NULL;
+            if (i == 7) cr_assert_not(estimate_queue_add(q, &c, true));
+            if (i == 7) cr_assert_eq(got.count, n + 1);
+        }
+        kernel_free(&k);
+    }
+    estimate_queue_free(q);
+    cr_assert_eq(got.count, n);
+    for (size_t i = 0; i < n; i++) {
+        cr_expect(is_same_estimate(&got.time[i], &want[i]), "%zu: %g, not %g", i,
+                  got.time[i].cycles, want[i].cycles);
+        cr_expect_eq(got.ended[i], i % (QUEUED_LAUNCHES / 2) != 3);
+    }
+    estimate_cache_free(caches[0]);
+    estimate_cache_free(caches[1]);
+}
+
 /* As many atomics on one word, and on a line for each CTA: of the first each waits for the others. (What a warp adds to one
  * word, machine code makes one atomic of.) On an H200 the same
  * kernels take 49 times as long (hot, word_1024_ctas and words_1024 of calibrate/data/h200-cycles.csv). */
