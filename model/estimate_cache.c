@@ -1,6 +1,7 @@
 #include "model/estimate_cache.h"
 
 #include "base/buf.h"
+#include "base/pages.h"
 #include "emu/trace.h"
 #include "model/nested_grids.h"
 
@@ -280,9 +281,11 @@ static const struct emu_counts *copy_counts(struct memory *m, const struct emu_c
 {
     const size_t size = size_of(from);
     if (m->size < size) {
-        free(m->at);
-        m->at = malloc(size), m->size = size;
-        if (!m->at) abort();
+        pages_free(m->at, m->size);
+        m->size =
+            2 *
+            size; /* for a larger one, too: pages that are not written to are none of the host's */
+        m->at = pages_new(m->size, PAGES_DENSE);
     }
     m->used = 0;
     struct emu_counts *c = COPY(m, from, 1);
@@ -398,7 +401,7 @@ void estimate_queue_free(struct estimate_queue *q)
     pthread_cond_broadcast(&q->changed);
     pthread_mutex_unlock(&q->lock);
     if (q->has_thread) pthread_join(q->thread, NULL);
-    while (q->spare_count) free(q->spare[--q->spare_count].at);
+    while (q->spare_count--) pages_free(q->spare[q->spare_count].at, q->spare[q->spare_count].size);
     pthread_cond_destroy(&q->changed);
     pthread_mutex_destroy(&q->lock);
     free(q);
