@@ -136,7 +136,10 @@ static void prepare_instructions(struct timing *c)
                                                 c->m->sequences && is_sequence(class),
                                                 is_on_floats(i->op),
                                                 c->m->scheduled && !c->hooks && i->combined,
-                                                reduces};
+                                                reduces,
+                                                i->op && ptx_op_has(i->op, "cas"),
+                                                false,
+                                                false};
     }
 }
 

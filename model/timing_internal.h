@@ -68,10 +68,12 @@ struct timing_warp {
     uint32_t line;                      /* of instructions, that it has last: its number and one */
     bool waits;                         /* at a barrier */
     struct timing_lock *holds, *awaits; /* NULL: none (timing_lock.c) */
-    uint32_t polls; /* TRACE_POLL_WORD of the lane that waits; 0: none (timing_poll.c) */
-    uint8_t lanes;  /* active ones; of a trace that says so */
-    bool unsynced;  /* barriers of the block are left out of the trace */
-    double rest;    /* in windows: by 2^level times this */
+    uint32_t attempt; /* the word, and one, of its access of which this is known: */
+    uint32_t takes;   /* the element that is a lock; UINT32_MAX: none is */
+    uint32_t polls;   /* TRACE_POLL_WORD of the lane that waits; 0: none (timing_poll.c) */
+    uint8_t lanes;    /* active ones; of a trace that says so */
+    bool unsynced;    /* barriers of the block are left out of the trace */
+    double rest;      /* in windows: by 2^level times this */
 };
 
 struct timing_cta { /* a slot of an SM */
@@ -195,6 +197,8 @@ struct timing_inst {  /* an instruction, as far as each issue of it asks */
     bool floats;   /* an atomic on floating-point numbers */
     bool combined; /* one lane makes the atomic for all */
     bool reduces;  /* L2 answers the atomic with nothing */
+    bool swaps;    /* it is a compare-and-swap */
+    bool locks, by_exchange; /* it may take locks; so does an exchange (timing_lock.c) */
 };
 
 struct timing_code { /* the instructions of the trace */
@@ -236,12 +240,14 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     struct timing_bank *banks;
     struct timing_l1_state l1;
     struct timing_lock *locks;         /* NULL: no instruction takes one */
-    uint32_t lock_waiters;             /* warps that wait for one */
+    uint32_t lock_waiters;             /* warps that wait for one, */
+    uint64_t *lock_waits;              /* and which: a bit for each */
     uint32_t *attempts;                /* by slice: their lanes; NULL: they occupy nothing */
     const struct timing_warp *holder;  /* of a lock, whose access this is; NULL: of none */
     struct timing_polled *polled;      /* by bucket; NULL: no load waits for stores */
     uint32_t *polled_loops;            /* by warp and bucket: loops that have ended */
-    uint32_t poll_waiters;             /* warps that do */
+    uint32_t poll_waiters;             /* warps that do, */
+    uint64_t *poll_waits;              /* and which: a bit for each */
     uint32_t event_slots;              /* of each of these */
     const struct timing_hops *hops;    /* NULL: none are counted */
     double way;                        /* cycles of those to the line that is asked for */
@@ -337,6 +343,27 @@ static inline bool timing_is_load(const struct trace_line *n)
 static inline uint32_t timing_warp_index(const struct timing *c, const struct timing_warp *w)
 {
     return (uint32_t)(w - c->warps);
+}
+/* Sets of warps, a bit for each. */
+static inline void timing_set_add(uint64_t *set, uint32_t warp)
+{
+    set[warp / 64] |= UINT64_C(1) << warp % 64;
+}
+static inline void timing_set_remove(uint64_t *set, uint32_t warp)
+{
+    set[warp / 64] &= ~(UINT64_C(1) << warp % 64);
+}
+/* The first one of the set from that warp on. `count`: there is none. */
+static inline uint32_t timing_set_next(const uint64_t *set, uint32_t warp, uint32_t count)
+{
+    if (warp >= count) return count;
+    uint64_t word = set[warp / 64] >> warp % 64;
+    if (word) return warp + (uint32_t)__builtin_ctzll(word);
+    for (warp = (warp / 64 + 1) * 64; warp < count; warp += 64) {
+        word = set[warp / 64];
+        if (word) return warp + (uint32_t)__builtin_ctzll(word);
+    }
+    return count;
 }
 /* Whether a word of the trace begins an access of that instruction. */
 static inline bool timing_is_access_of(const struct emu_trace *t, uint32_t word, uint32_t inst)

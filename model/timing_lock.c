@@ -89,7 +89,7 @@ bool timing_may_take_lock(const struct emu_trace *t, uint32_t inst)
 /* Other accesses may name elements, too (enum trace_handoff). */
 static bool is_attempt(const struct timing *c, const u32 *word)
 {
-    return is_global(word) && timing_may_take_lock(c->t, c->t->site_inst[*word >> 2]);
+    return is_global(word) && c->code.insts[c->t->site_inst[*word >> 2]].locks;
 }
 
 /* The element that the lanes of an access change by an attempt; of several the first. UINT32_MAX: none. */
@@ -103,7 +103,7 @@ static u32 swapped(const struct timing *c, const u32 *word)
 
 static bool is_exchange(const struct timing *c, const u32 *word)
 {
-    return ptx_op_has(c->t->insts[c->t->site_inst[*word >> 2]].op, "exch");
+    return c->code.insts[c->t->site_inst[*word >> 2]].by_exchange;
 }
 
 /* Whether the access may release a lock on the line that was taken by an exchange, or a compare-and-swap. */
@@ -134,13 +134,23 @@ static bool is_released(const struct timing *c, const struct timing_warp *w, u32
     return false;
 }
 
+/* The lock that the warp's next access takes. A warp that waits asks each time that the lock is released. */
+static u32 lock_taken(const struct timing *c, struct timing_warp *w)
+{
+    if (w->attempt == w->at + 1) return w->takes;
+    const u32 element = swapped(c, w->trace->words + w->at);
+    w->attempt = w->at + 1;
+    w->takes = element != UINT32_MAX && is_released(c, w, element) ? element : UINT32_MAX;
+    return w->takes;
+}
+
 bool timing_lock_waits(struct timing *c, struct timing_warp *w)
 {
     const u32 *word = w->trace->words + w->at;
     if (w->fold > 1 || w->at >= w->trace->count || !timing_is_access_of(c->t, *word, w->inst))
         return false;
-    const u32 element = swapped(c, word);
-    if (element == UINT32_MAX || !is_released(c, w, element)) return false;
+    const u32 element = lock_taken(c, w);
+    if (element == UINT32_MAX) return false;
     struct timing_lock *l = lock_of(c, element);
     if (!l || w->holds == l) return false; /* the warp's own lock: this releases it */
     c->out->locks = true;
@@ -148,6 +158,7 @@ bool timing_lock_waits(struct timing *c, struct timing_warp *w)
         w->awaits = l;
         add_attempts(c, l, TRACE_SIZE_LANES(word[2]));
         c->mem.lock_waiters++;
+        timing_set_add(c->mem.lock_waits, timing_warp_index(c, w));
         return true;
     }
     l->owner = timing_warp_index(c, w) + 1;
@@ -161,11 +172,13 @@ static void let_go(struct timing *c, struct timing_lock *l, double when)
     l->owner = 0;
     if (l->lanes) c->mem.attempts[slice_of(c, l)] -= l->lanes;
     l->lanes = 0;
-    for (u32 k = 0; k < c->sms * c->warps_per_sm && c->mem.lock_waiters; k++) {
+    const u32 all = c->sms * c->warps_per_sm;
+    for (u32 k = 0; (k = timing_set_next(c->mem.lock_waits, k, all)) < all; k++) {
         struct timing_warp *w = &c->warps[k];
         if (w->awaits != l) continue;
         w->awaits = NULL;
         c->mem.lock_waiters--;
+        timing_set_remove(c->mem.lock_waits, k);
         timing_release_warp(c, w, when, when, TIMING_ATOMIC);
         w->part = TIMING_ATOMIC;
     }
@@ -195,11 +208,16 @@ bool timing_lock_unblock(struct timing *c, double now)
 
 void timing_prepare_locks(struct timing *c)
 {
+    bool any = false;
     for (u32 i = 0; i < c->t->inst_count && !c->hooks; i++) {
         if (!timing_may_take_lock(c->t, i)) continue;
-        c->mem.locks = timing_take(&c->storage, LOCKS, sizeof *c->mem.locks);
-        if (c->m->atomic.attempt > 0)
-            c->mem.attempts = timing_take(&c->storage, c->m->slices, sizeof *c->mem.attempts);
-        return;
+        any = c->code.insts[i].locks = true;
+        c->code.insts[i].by_exchange = ptx_op_has(c->t->insts[i].op, "exch");
     }
+    if (!any) return;
+    c->mem.locks = timing_take(&c->storage, LOCKS, sizeof *c->mem.locks);
+    c->mem.lock_waits = timing_take(&c->storage, c->sms * c->warps_per_sm / 64 + 1,
+                                    sizeof(uint64_t));
+    if (c->m->atomic.attempt > 0)
+        c->mem.attempts = timing_take(&c->storage, c->m->slices, sizeof *c->mem.attempts);
 }

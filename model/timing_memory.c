@@ -76,11 +76,17 @@ double timing_from_dram(struct timing *c, u32 slice, u32 line, u32 sectors, doub
     return at + moved + m->dram_latency * c->fold;
 }
 
+/* k % n. Mostly k is less, and a division takes longer than the test. */
+static u32 wrap(u32 k, u32 n)
+{
+    return k < n ? k : k % n;
+}
+
 double timing_send(struct timing *c, uint32_t sm, double sectors, double now)
 {
     const struct timing_machine *m = c->m;
     sectors *= c->fold;
-    double sent = timing_reserve(&c->mem.port_out[sm % c->mem.ports], now,
+    double sent = timing_reserve(&c->mem.port_out[wrap(sm, c->mem.ports)], now,
                                  sectors / m->port_requests);
     if (m->network_requests > 0)
         sent = timing_reserve(&c->mem.network, sent,
@@ -95,7 +101,7 @@ static double take_slice(struct timing *c, u32 slice, const struct trace_line *n
                          double service)
 {
     if (!c->mem.sampled)
-        return timing_reserve(&c->mem.slice[slice % c->mem.slices], now,
+        return timing_reserve(&c->mem.slice[wrap(slice, c->mem.slices)], now,
                               service / c->mem.slice_rate);
     if (timing_is_load(n) ? c->mem.sampled->same_loads : c->mem.sampled->same_writes)
         return timing_reserve(&c->mem.all_slices[slice], now, service / c->mem.fraction);
@@ -150,7 +156,7 @@ static double through_l2(struct timing *c, u32 sm, const struct trace_line *n, u
                          u32 dram, const struct atomic *a, bool answers, double now, u8 *part)
 {
     const struct timing_machine *m = c->m;
-    const u32 port = sm % c->mem.ports, slice = timing_slice_of(&c->mem.l2_map, n->line);
+    const u32 port = wrap(sm, c->mem.ports), slice = timing_slice_of(&c->mem.l2_map, n->line);
     const bool loads = timing_is_load(n);
     const u32 requests = a ? a->requests : sectors;
     const double sent = timing_send(c, sm, loads && m->l1.whole ? 1 : requests, now) + c->mem.way;
@@ -338,14 +344,13 @@ static void one_access(struct timing *c, struct timing_warp *w, u32 inst, double
         return;
     }
     if (c->hooks && (words[0] & 3) == TRACE_GLOBAL && c->hooks->access(c, w, inst, now, a)) return;
-    const struct trace_inst *i = &c->t->insts[inst];
     double stored = 0;
     c->mem.holder = w->holds && c->mem.attempts ? w : NULL;
     global_access(c, w->sm, w, inst, words[1], words[2], now, a, &stored);
     if (stored > w->over) w->over = stored;
     if (w->holds) timing_lock_written(c, w, words, stored);
     if (c->mem.polled) timing_publish(c, w, inst, stored);
-    if (!c->hooks && words[2] & TRACE_ELEMENTS && ptx_op_has(i->op, "cas"))
+    if (!c->hooks && words[2] & TRACE_ELEMENTS && c->code.insts[inst].swaps)
         swap(c, words + 3, TRACE_SIZE_LANES(words[2]), now, a);
 }
 

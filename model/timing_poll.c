@@ -75,6 +75,7 @@ bool timing_poll_waits(struct timing *c, struct timing_warp *w, double now, doub
         if (p->published < n) {
             w->polls = TRACE_POLL_WORD(bucket, n);
             c->mem.poll_waiters++;
+            timing_set_add(c->mem.poll_waits, timing_warp_index(c, w));
             return true;
         }
         if (p->published == n && p->when > *when) *when = p->when;
@@ -89,6 +90,7 @@ static void let_go(struct timing *c, struct timing_warp *w, double when)
 {
     w->polls = 0;
     c->mem.poll_waiters--;
+    timing_set_remove(c->mem.poll_waits, timing_warp_index(c, w));
     timing_release_warp(c, w, when, when, TIMING_L2);
     w->part = TIMING_L2;
 }
@@ -103,9 +105,9 @@ void timing_publish(struct timing *c, const struct timing_warp *w, u32 inst, dou
         if (done > p->when) p->when = done;
     }
     if (!lanes || !c->mem.poll_waiters) return;
-    for (u32 k = 0; k < c->sms * c->warps_per_sm && c->mem.poll_waiters; k++) {
+    const u32 all = c->sms * c->warps_per_sm;
+    for (u32 k = 0; (k = timing_set_next(c->mem.poll_waits, k, all)) < all; k++) {
         struct timing_warp *other = &c->warps[k];
-        if (!other->polls) continue;
         const struct timing_polled *p = &c->mem.polled[TRACE_POLL_BUCKET_OF(other->polls)];
         if (p->published >= TRACE_POLL_COUNT_OF(other->polls)) let_go(c, other, p->when);
     }
@@ -115,12 +117,12 @@ bool timing_poll_unblock(struct timing *c, double now)
 {
     const bool any = c->mem.poll_waiters;
     if (any) c->out->polls = false;
-    for (u32 k = 0; k < c->sms * c->warps_per_sm && c->mem.poll_waiters; k++)
-        if (c->warps[k].polls) {
-            struct timing_polled *p = &c->mem.polled[TRACE_POLL_BUCKET_OF(c->warps[k].polls)];
-            p->published = TRACE_POLL_COUNT_OF(c->warps[k].polls);
-            let_go(c, &c->warps[k], now);
-        }
+    const u32 all = c->sms * c->warps_per_sm;
+    for (u32 k = 0; any && (k = timing_set_next(c->mem.poll_waits, k, all)) < all; k++) {
+        struct timing_polled *p = &c->mem.polled[TRACE_POLL_BUCKET_OF(c->warps[k].polls)];
+        p->published = TRACE_POLL_COUNT_OF(c->warps[k].polls);
+        let_go(c, &c->warps[k], now);
+    }
     return any;
 }
 
@@ -135,6 +137,8 @@ void timing_prepare_polls(struct timing *c)
 {
     if (c->hooks || !timing_follows_polls(c->t)) return;
     c->mem.polled = timing_take(&c->storage, TRACE_POLL_BUCKETS, sizeof *c->mem.polled);
+    c->mem.poll_waits = timing_take(&c->storage, c->sms * c->warps_per_sm / 64 + 1,
+                                    sizeof(uint64_t));
     c->mem.polled_loops = timing_take(&c->storage, LOOPS, sizeof *c->mem.polled_loops);
     bool sure = true, any = false; /* files of before version 5 do not say which loads poll */
     for (u32 i = 0; i < c->t->inst_count; i++) {

@@ -322,7 +322,7 @@ static void issue(struct timing *c, struct timing_scheduler *s, struct timing_wa
     const u32 inst = w->inst, class = w->class;
     const struct timing_inst *i = &c->code.insts[inst];
     const double fold = w->fold;
-    if (class == PTX_COST_MEMORY && c->mem.locks && timing_lock_waits(c, w)) {
+    if (class == PTX_COST_MEMORY && i->locks && timing_lock_waits(c, w)) {
         s->part[TIMING_ATOMIC] += c->issue_cycles * fold;
         *w->ready = TIMING_NEVER;
         return;
