@@ -379,6 +379,7 @@ void shadow_merge(struct shadow *s, struct page *p, uint32_t line)
         free_set(s, line_cell(s, p, line, i)->read);
     }
     p->split &= ~(1u << line);
+    p->settled &= ~(1u << line);
     p->lines[line] = 0;
 }
 
@@ -418,6 +419,7 @@ static void make_fine(struct shadow *s, struct page *p)
         free_set(s, coarse[i].read);
     }
     p->shift = 0;
+    p->settled = 0;
     p->byte_cells = true;
     free_cells(s, coarse);
 }
@@ -429,7 +431,7 @@ static void empty(struct shadow *s, struct page *p, bool fine)
     memset(p->lines, 0, sizeof p->lines);
     memset(p->no_defer, 0, sizeof p->no_defer);
     p->deferred_in = 0;
-    p->flagged = 0;
+    p->flagged = p->settled = 0;
     p->shift = fine ? 0 : 2;
     p->split = fine || !s->events ? ~0u : 0;
     if (fine && !p->byte_cells) {
@@ -445,8 +447,9 @@ struct page *shadow_page_slow(struct shadow *s, uint64_t address, bool fine)
 {
     struct page **at = &s->pages[address >> PAGE_BITS], *p = *at;
     if (!p) {
-        p = *at = calloc(1, sizeof *p);
+        p = *at = aligned_alloc(_Alignof(struct page), sizeof *p);
         if (!p) abort();
+        *p = (struct page){0};
         p->next = s->first;
         s->first = p;
     }

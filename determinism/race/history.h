@@ -163,9 +163,14 @@ enum { /* what kind of access can be deferred (deferred_list.h): */
 };
 enum { PAGE_BITS = 12, PAGE = 1 << PAGE_BITS, LINE_WORDS = 32, LINES = PAGE / 4 / LINE_WORDS };
 struct page {
-    uint64_t launch; /* the shadow's when it was last used; older: the page has expired */
-    uint32_t shift;  /* bytes of a cell: 1 << shift, where shift is 2 or 0 */
-    uint32_t split;  /* mask of the lines that are split into cells; all, if cells are bytes */
+    /* The shadow's when it was last used; older: the page has expired. */
+    _Alignas(64) uint64_t launch;
+    uint32_t shift;   /* bytes of a cell: 1 << shift, where shift is 2 or 0 */
+    uint32_t split;   /* mask of the lines that are split into cells; all, if cells are bytes */
+    uint32_t flagged; /* global memory: mask of lines with a flag */
+    uint32_t
+        settled; /* those of them that are split into words and in which no access is deferred any more */
+    uint32_t words[LINES]; /* flagged: the number of the line's first word, of shadow.words */
     struct cell *cells;
     bool byte_cells; /* `cells` has one for each byte */
     /* Masks of lines of 128 bytes, also where cells are bytes: */
@@ -173,10 +178,8 @@ struct page {
     uint32_t
         deferred[DEFER_KINDS]; /* the deferred list of number `deferred_in` has such accesses */
     uint64_t deferred_in;
-    uint32_t flagged;      /* global memory: lines with a flag */
     uint32_t conflicting;  /* during a replay: the lines that caused it */
     uint32_t lines[LINES]; /* not split: unit of the line's spans; 0: no access */
-    uint32_t words[LINES]; /* flagged: the number of the line's first word, of shadow.words */
     struct page *next;     /* in any order */
 };
 struct shadow { /* of a range of memory that starts at 0 */

@@ -664,6 +664,7 @@ static void stop_deferring_words(const struct access *k, struct page *const *pag
         if (k->writes) p->no_defer[DEFER_READ] |= line;
         p->no_defer[DEFER_RMW32] |= line;
         p->no_defer[DEFER_RMW64] |= line;
+        p->settled |= p->flagged & p->split & p->no_defer[DEFER_READ] & line;
         if (p->split & line &&
             !(knows && p->flagged & line && shadow_word(k->shadow, p, at)->flag.byte)) {
             const struct cell *cell = shadow_cell_at(k->shadow, p, at);
@@ -692,23 +693,41 @@ static bool is_own_strong(struct access *k, tag t, uint32_t lane)
     return e->flags == EVENT_STRONG && e->width == k->width;
 }
 
+/* Whether a fence of the thread has acquired the clock, and what its owner did up to `later` epochs afterwards: at a glance, true only
+ * where vclock_follows() of the thread's clock is. */
+static inline bool has_acquired(const struct thread_vc *m, const struct vclock *released,
+                                uint32_t later)
+{
+    for (uint32_t i = 0; i < LATEST_CHAINS && m->acquired >> i; i++)
+        if ((m->acquired >> i & 1) && vclock_is_later(m->latest[i], released, later)) return true;
+    return false;
+}
+
 /* What one lane's read acquires and its check come to, for a word whose last write the flag there knows: without a look at events and
  * clocks, where the thread has acquired from the thread that wrote it, as it holds the lock of the word, or where an atomic operation
  * follows another one, as at the lock itself. false: neither is so, and nothing is done. */
-static inline bool check_known_word(struct access *k, tag own, uint32_t lane, struct cell *cell,
-                                    const struct flag *f, uint64_t at)
+__attribute__((always_inline)) static inline bool check_known_word(struct access *k, tag own,
+                                                                   uint32_t lane, struct cell *cell,
+                                                                   const struct flag *f,
+                                                                   uint64_t at)
 {
-    if (f->last_write != cell->write) return false;
+    if (!f->last_write || f->last_write != cell->write) return false;
     const bool continues = f->was_atomic && k->a->kind == EMU_ATOMIC && k->writes;
-    if (!vclock_follows(k->w->thread_vc[lane].vc, f->released, continues ? 0 : f->later)) {
+    const struct thread_vc *m = &k->w->thread_vc[lane];
+    const uint32_t later = continues ? 0 : f->later;
+    const bool follows = has_acquired(m, f->released, later) ||
+                         vclock_follows(m->vc, f->released, later);
+    if (!follows) {
         if (!continues || cell->read) return false;
         race_sync_read(k->r, k->c, k->w, lane, k->a, f, NULL, at + MEM_GLOBAL);
     }
     if (cell->read && (continues || !k->writes || !is_own_strong(k, cell->read, lane)))
         return false;
     cell->read = k->writes ? 0 : own;
-    if (k->writes) cell->write = own;
-    log_strong(k, own, at);
+    if (k->writes) {
+        cell->write = own;
+        log_strong(k, own, at);
+    } /* A read that follows the write adds nothing to the order, so nobody has to find it in the log. */
     return true;
 }
 
@@ -721,27 +740,82 @@ static bool knows_last_writes(const struct access *k)
            !k->c->own_releases.count;
 }
 
-/* The check of one word, which `own` names the first lane of and `mask` all lanes that read it. `f`: its flag, or NULL; `orders`: it may
- * acquire or release something; `knows`: see knows_last_writes(). */
-static inline void check_sync_word(struct access *k, tag own, uint32_t mask, struct page *p,
-                                   struct flag *f, bool orders, bool knows)
+/* The check of one word that check_known_word() leaves. `own` names the first lane, `mask` all lanes that read it. `f`: its flag, or NULL;
+ * `orders`: it may acquire or release something; `known`: the flag is to know the last write. */
+static void check_sync_word(struct access *k, tag own, uint32_t mask, struct cell *cell,
+                            struct flag *f, bool orders, bool known)
 {
     const struct emu_access *a = k->a;
     const uint32_t lane = own % LANES;
     const uint64_t at = a->address[lane] - k->start;
-    const bool known = knows && f && !(mask & (mask - 1)) && k->w->thread_vc;
-    struct cell *cell = shadow_cell(k->shadow, p, at);
-    if (!known || !f->last_write || !check_known_word(k, own, lane, cell, f, at)) {
-        for (uint32_t m = orders ? mask : 0; m; m &= m - 1)
-            race_sync_read(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, f, NULL,
-                           at + MEM_GLOBAL);
-        k->has_vc |= k->w->thread_vc != NULL; /* the lane may have acquired something */
-        if (k->writes) write_cell(k, own, lane, cell, at);
-        else read_cell(k, own, mask, cell, at);
-    }
+    for (uint32_t m = orders ? mask : 0; m; m &= m - 1)
+        race_sync_read(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, f, NULL, at + MEM_GLOBAL);
+    k->has_vc |= k->w->thread_vc != NULL; /* the lane may have acquired something */
+    if (k->writes) write_cell(k, own, lane, cell, at);
+    else read_cell(k, own, mask, cell, at);
     if (!orders || !k->writes) return;
     if (known) race_sync_word(k->r, k->c, k->w, lane, a, f, own);
     else race_sync_write(k->r, k->c, k->w, lane, a, f, NULL, at + MEM_GLOBAL);
+}
+
+/* The check of one word; the parameters are those of check_sync_word(). */
+__attribute__((always_inline)) static inline void check_word(struct access *k, tag own,
+                                                             uint32_t mask, struct cell *cell,
+                                                             struct flag *f, bool orders,
+                                                             bool known)
+{
+    const uint32_t lane = own % LANES;
+    if (!known || !check_known_word(k, own, lane, cell, f, k->a->address[lane] - k->start))
+        check_sync_word(k, own, mask, cell, f, orders, known);
+    else if (k->writes) race_sync_word(k->r, k->c, k->w, lane, k->a, f, own);
+}
+
+/* Finds the words of the lanes, in settled lines, and prefetches them. false: some are not. */
+static bool find_settled_words(const struct access *k, struct word **words)
+{
+    const struct shadow *s = k->shadow;
+    uint64_t number = UINT64_MAX;
+    const struct page *p = NULL;
+    for (uint32_t m = k->a->lanes; m; m &= m - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(m);
+        const uint64_t at = k->a->address[lane] - k->start;
+        const uint32_t line = (uint32_t)(at % PAGE) / 4 / LINE_WORDS;
+        if (!p || at >> PAGE_BITS != number) {
+            number = at >> PAGE_BITS;
+            p = number < s->count ? s->pages[number] : NULL;
+            if (!p || p->launch != s->launch) return false;
+        }
+        if (at & 3 || !(p->settled >> line & 1)) return false;
+        words[lane] = shadow_word(s, p, at);
+        __builtin_prefetch(words[lane], 1);
+    }
+    return true;
+}
+
+/* check_sync_words() of words in settled lines by threads with clocks: most accesses under locks. false: not all are so. */
+static bool check_settled_words(struct access *k)
+{
+    const struct emu_access *a = k->a;
+    struct word *words[LANES];
+    if (!k->w->thread_vc || !knows_last_writes(k) || !find_settled_words(k, words)) return false;
+    for (uint32_t m = a->kind == EMU_ATOMIC ? a->lanes : 0; m; m &= m - 1)
+        __builtin_prefetch(words[__builtin_ctz(m)]->flag.released, 1);
+    const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
+    uint32_t number = 0, last = 0, before = 0; /* the last lane's event, its epoch and mask */
+    for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        struct word *word = words[lane];
+        mask = a->kind == EMU_LOAD ? lanes_of_same_read(k, left, lane) : 1u << lane;
+        k->writes = writing >> lane & 1;
+        const uint32_t epoch = k->w->epoch[lane], together = mask & (mask - 1) ? mask >> lane : 0;
+        if (!number || epoch != last || together != before) number = event(k, epoch, together);
+        last = epoch, before = together;
+        if (!number) return true;
+        struct flag *f = word->flag.byte == 1 ? &word->flag
+                                              : race_flag_at(k->r, NULL, a->address[lane]);
+        check_word(k, tag_of(number, lane), mask, &word->cell, f, true, f && !together);
+    }
+    return true;
 }
 
 /* Strong accesses to words of global memory that synchronise: locks and the data that they
@@ -753,8 +827,10 @@ static bool check_sync_words(struct access *k)
                adds = a->kind > EMU_STORE && a->op != ATOMIC_CAS;
     struct page *pages[LANES];
     if (!k->strong || k->home || a->width != 4 || a->count != 1 || a->flags & EMU_ASYNC ||
-        (adds && !synchronises) || !find_sync_words(k, pages))
+        (adds && !synchronises))
         return false;
+    if (check_settled_words(k)) return true;
+    if (!find_sync_words(k, pages)) return false;
     const bool knows = knows_last_writes(k);
     stop_deferring_words(k, pages, knows);
     if (!knows || a->kind == EMU_ATOMIC) prefetch_clocks(k, pages);
@@ -770,7 +846,9 @@ static bool check_sync_words(struct access *k)
         if (!number || epoch != last || together != before) number = event(k, epoch, together);
         last = epoch, before = together;
         if (!number) return true;
-        check_sync_word(k, tag_of(number, lane), mask, pages[lane], f, orders, knows);
+        struct cell *cell = shadow_cell(k->shadow, pages[lane], a->address[lane] - k->start);
+        check_word(k, tag_of(number, lane), mask, cell, f, orders,
+                   knows && f && !together && k->w->thread_vc);
     }
     return true;
 }

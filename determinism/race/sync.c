@@ -257,6 +257,7 @@ static struct release_fence *fence_for(struct thread_vc *m, uint32_t level)
 
 static void forget_fence(struct race *r, struct release_fence *f)
 {
+    if (!f->epoch) return;
     vclock_unref(&r->vclocks, f->vc);
     vclock_unref(&r->vclocks, f->published);
     *f = (struct release_fence){0};
@@ -275,6 +276,7 @@ static void put_fence_by(struct race *r, struct thread_vc *m, uint32_t level)
     if (!m->wider) abort();
     forget_fence(r, &m->wider[last]);
     m->wider[last] = m->fence;
+    m->fence = (struct release_fence){0};
 }
 
 /* An arrival at an mbarrier or a cluster's barrier. With .release the lanes publish all that they
@@ -328,6 +330,7 @@ static void cluster_barrier(struct race *r, struct cta *c, const struct emu_sync
 static void acquire_observed(struct race *r, const struct cta *c, struct warp *w, uint32_t lane)
 {
     struct thread_vc *m = &w->thread_vc[lane];
+    if (m->acquired == (1u << LATEST_CHAINS) - 1) return;
     for (uint32_t i = 0; i < LATEST_CHAINS; i++)
         if (m->latest[i] && !(m->acquired >> i & 1)) join_thread(r, c, w, lane, m->latest[i]);
     m->acquired = (1u << LATEST_CHAINS) - 1;
@@ -343,7 +346,8 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         struct thread_vc *thread_vc = race_thread_vc(w, l);
         for (uint32_t i = r->lowest_level; s->flags & EMU_ACQUIRE && i <= level_of(s->scope); i++)
-            if (i == r->lowest_level || thread_vc->observed[i] != thread_vc->observed[i - 1])
+            if (thread_vc->observed[i] &&
+                (i == r->lowest_level || thread_vc->observed[i] != thread_vc->observed[i - 1]))
                 join_thread(r, c, w, l, thread_vc->observed[i]);
         if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
             acquire_observed(r, c, w, l);
@@ -357,14 +361,14 @@ static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
         if (s->flags & EMU_ACQUIRE && level_of(s->scope) == LEVELS - 1)
             thread_vc->before_fence = (1u << LATEST_CHAINS) - 1;
         put_fence_by(r, thread_vc, level_of(s->scope));
+        struct release_fence *f = &thread_vc->fence;
         thread_vc->fenced = true;
-        thread_vc->fence = (struct release_fence){
-            .scope = s->scope,
-            .vc = c->has_early_exits ? release_vclock(r, c, w, 1u << l)
-                                     : vclock_ref(thread_vclock(c, w, l)),
-            .epoch = w->epoch[l],
-            .warp_epoch = c->has_early_exits ? 1 : w->barrier_epoch,
-            .cta_epoch = c->has_early_exits ? 1 : c->barrier_epoch};
+        f->scope = s->scope;
+        f->vc = c->has_early_exits ? release_vclock(r, c, w, 1u << l)
+                                   : vclock_ref(thread_vclock(c, w, l));
+        f->epoch = w->epoch[l];
+        f->warp_epoch = c->has_early_exits ? 1 : w->barrier_epoch;
+        f->cta_epoch = c->has_early_exits ? 1 : c->barrier_epoch;
     }
     if (s->flags & EMU_RELEASE) advance_epoch(c, w, s->lanes);
 }
@@ -412,7 +416,7 @@ static void remember_observed(struct race *r, struct thread_vc *m, struct vclock
     }
     if (!newer) {
         m->next_slot++;
-        if (!(m->acquired >> at & 1))
+        if (m->latest[at] && !(m->acquired >> at & 1))
             vclock_join(&r->vclocks, &m->observed[LEVELS - 1], m->latest[at]);
     }
     if (m->before_fence >> at & 1) {
@@ -487,7 +491,9 @@ static bool has_acquired_before_fence(const struct thread_vc *m, const struct vc
 {
     bool has = false;
     for (uint32_t i = 0; i < LATEST_CHAINS; i++)
-        has |= m->replaced_before_fence[i] == c || (m->before_fence >> i & 1 && m->latest[i] == c);
+        has |= (m->latest[i] == c) & (m->before_fence >> i & 1);
+    for (uint32_t i = 0; m->has_replaced && i < LATEST_CHAINS; i++)
+        has |= m->replaced_before_fence[i] == c;
     return has;
 }
 
@@ -611,12 +617,15 @@ void race_sync_word(struct race *r, const struct cta *c, const struct warp *w, u
                     const struct emu_access *a, struct flag *f, tag own)
 {
     struct thread_vc *m = &w->thread_vc[lane];
-    struct release_fence *fence = fence_for(m, LEVELS - 1);
+    struct release_fence *fence = m->fenced && level_of(m->fence.scope) == LEVELS - 1
+                                      ? &m->fence
+                                      : fence_for(m, LEVELS - 1);
     struct vclock **to = &f->released;
     const bool passes_on = a->kind != EMU_STORE;
     uint32_t later = LATER_MOST;
     if (fence) {
-        struct vclock *published = fence_vclock(r, c, w, lane, fence);
+        struct vclock *published = fence->published ? fence->published
+                                                    : fence_vclock(r, c, w, lane, fence);
         if (passes_on) join_fence(r, to, m, fence, published);
         else if (*to != published) {
             vclock_unref(&r->vclocks, *to);
@@ -898,10 +907,10 @@ void race_cta_end(struct race *r, struct cta *c)
             forget_fence(r, &m->fence);
             for (uint32_t i = 0; m->wider && i < LEVELS; i++) forget_fence(r, &m->wider[i]);
             free(m->wider);
-            for (uint32_t i = 0; i < LATEST_CHAINS; i++) {
+            for (uint32_t i = 0; m->next_slot && i < LATEST_CHAINS; i++)
                 vclock_unref(&r->vclocks, m->latest[i]);
+            for (uint32_t i = 0; m->has_replaced && i < LATEST_CHAINS; i++)
                 vclock_unref(&r->vclocks, m->replaced_before_fence[i]);
-            }
             for (uint32_t i = 0; i < LEVELS; i++) vclock_unref(&r->vclocks, m->observed[i]);
         }
         forget_warp(warp);

@@ -50,7 +50,8 @@ struct node {
         } node;
     } u;
 };
-enum { LINE = 64, RELEASES_MOST = LINE - 1 };
+enum { LINE = VCLOCK_NODE, RELEASES_MOST = LINE - 1 };
+_Static_assert(offsetof(struct node, refs) == 0, "vclock_refs()");
 _Static_assert(offsetof(struct node, u) + sizeof((struct node){0}.u.lazy) == LINE, "");
 
 static struct node *node_of(const struct vclock *c)
@@ -239,12 +240,6 @@ static struct node *ref(struct node *n)
 {
     if (n) n->refs++;
     return n;
-}
-
-struct vclock *vclock_ref(struct vclock *c)
-{
-    ref(node_of(c));
-    return c;
 }
 
 /* Without recursion over lazy joins: they may form a long chain. */
