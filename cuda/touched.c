@@ -101,10 +101,9 @@ static void grow(struct touched *t)
     free((void *)old);
 }
 
-static struct page *page_at(struct touched *t, uint64_t key)
+__attribute__((noinline)) static struct page *page_slow(struct touched *t, uint64_t key)
 {
     struct recent *recent = &t->recent[key % RECENT];
-    if (recent->page && recent->key == key) return recent->page;
     if (2 * t->page_count >= t->page_capacity) grow(t);
     const size_t i = place_of(t, key);
     if (!t->pages[i]) {
@@ -115,6 +114,12 @@ static struct page *page_at(struct touched *t, uint64_t key)
     }
     *recent = (struct recent){key, t->pages[i]};
     return recent->page;
+}
+
+static inline struct page *page_at(struct touched *t, uint64_t key)
+{
+    const struct recent *recent = &t->recent[key % RECENT];
+    return recent->page && recent->key == key ? recent->page : page_slow(t, key);
 }
 
 static void touch(struct touched *t, uint64_t address, uint32_t size, enum touched_how how)
