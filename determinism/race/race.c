@@ -798,9 +798,9 @@ static bool check_settled_words(struct access *k)
     const struct emu_access *a = k->a;
     struct word *words[LANES];
     if (!k->w->thread_vc || !knows_last_writes(k) || !find_settled_words(k, words)) return false;
+    const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
     for (uint32_t m = a->kind == EMU_ATOMIC ? a->lanes : 0; m; m &= m - 1)
         __builtin_prefetch(words[__builtin_ctz(m)]->flag.released, 1);
-    const uint32_t writing = a->kind == EMU_LOAD ? 0 : ~race_failing(a);
     uint32_t number = 0, last = 0, before = 0; /* the last lane's event, its epoch and mask */
     for (uint32_t left = a->lanes, mask; left; left &= ~mask) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);

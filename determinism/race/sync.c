@@ -336,12 +336,23 @@ static void acquire_observed(struct race *r, const struct cta *c, struct warp *w
     m->acquired = (1u << LATEST_CHAINS) - 1;
 }
 
+/* Prefetches what acquire_observed() will look at. */
+static void prefetch_observed(const struct warp *w, uint32_t lanes)
+{
+    for (; lanes; lanes &= lanes - 1) {
+        const struct thread_vc *m = &w->thread_vc[__builtin_ctz(lanes)];
+        for (uint32_t i = 0; m->acquired != (1u << LATEST_CHAINS) - 1 && i < LATEST_CHAINS; i++)
+            if (m->latest[i] && !(m->acquired >> i & 1)) vclock_prefetch(m->latest[i]);
+    }
+}
+
 /* PTX: fence, membar. An acquire fence acquires what strong reads before it have observed in its
  * scope or narrower; a release fence starts a release pattern that a later strong write
  * completes. */
 static void fence(struct race *r, struct cta *c, const struct emu_sync *s)
 {
     struct warp *w = race_warp(c, s->who->warp);
+    if (s->flags & EMU_ACQUIRE && w->thread_vc) prefetch_observed(w, s->lanes);
     for (uint32_t m = s->lanes; m; m &= m - 1) {
         const uint32_t l = (uint32_t)__builtin_ctz(m);
         struct thread_vc *thread_vc = race_thread_vc(w, l);
@@ -424,7 +435,6 @@ static void remember_observed(struct race *r, struct thread_vc *m, struct vclock
         m->has_replaced = true;
     } else vclock_unref(&r->vclocks, m->latest[at]);
     m->latest[at] = vclock_ref(now);
-    vclock_prefetch(now);
     m->chain[at] = chain;
     m->acquired &= (uint8_t) ~(1u << at);
     m->before_fence &= (uint8_t) ~(1u << at);
