@@ -98,6 +98,7 @@ struct emu_access {
     /* For observers: the order has executed the access or buffers it; emu_observer.drained then reports the change of
      * memory. */
     bool buffered;
+    bool reported; /* observers know of the access: EMU_DONE_REPORTED */
     /* ATOMIC, RED: the access is in global memory and is all that the instruction does */
     bool standalone;
     /* LOAD, with EMU_WANT_LATE_LOADS: between this load and the first instruction that needs its result there is a
@@ -122,6 +123,8 @@ enum emu_verdict {
      * to one of the same bytes, before a fence, barrier or atomic, and at the end of the basic block. Observers are
      * notified at that time. */
     EMU_LATER,
+    /* DONE, of an access that emu_machine_report_access() has reported when the order was asked about it before. */
+    EMU_DONE_REPORTED,
 };
 
 enum emu_sync_kind {
@@ -344,6 +347,9 @@ bool emu_machine_is_counted(const struct emu_machine *m);
 bool emu_machine_drains_observed(const struct emu_machine *m);
 /* Whether an observer asks for emu_observer.in_commit_order. */
 bool emu_machine_commits_observed(const struct emu_machine *m);
+/* Reports the access that the order is asked about, and has carried out, to the observers. It answers EMU_SLEEP, and EMU_DONE_REPORTED
+ * when it is asked again: so an atomic may be reported in the order of commit, and its warp goes on at another time. */
+void emu_machine_report_access(const struct emu_machine *m);
 
 struct emu_identity { /* identifies a launch, for recordings */
     const char *kernel, *gpu;

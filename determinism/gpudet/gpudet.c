@@ -132,8 +132,13 @@ static enum emu_verdict access_global(struct gpudet *g, struct gpudet_warp *w,
     if (w->bulk_count && !resumes(w, a->pc, issue_seq))
         return end_parallel_mode_at(g, w, GPUDET_END_FENCE, a->pc, issue_seq);
     if (a->kind == EMU_ATOMIC || a->kind == EMU_RED) {
-        if (gpudet_serial_request(g, w, a) == EMU_DONE) return EMU_DONE;
-        return end_parallel_mode_at(g, w, GPUDET_END_ATOMIC, a->pc, issue_seq);
+        if (w->reports) {
+            w->reports = false;
+            gpudet_serial_report(g, w, a);
+            return EMU_SLEEP;
+        }
+        const enum emu_verdict v = gpudet_serial_request(g, w, a);
+        return v == EMU_SLEEP ? end_parallel_mode_at(g, w, GPUDET_END_ATOMIC, a->pc, issue_seq) : v;
     }
     if (a->flags & STRONG && !resumes(w, a->pc, issue_seq)) {
         end_parallel_mode_at(g, w, GPUDET_END_STRONG, a->pc, issue_seq);
@@ -217,7 +222,7 @@ static void start_cta(struct gpudet *g, const struct emu_warp *who)
         w->state = GPUDET_RUNS;
         g->in_state[GPUDET_RUNS]++;
         w->just_started = true;
-        w->stored = w->resumes = w->calls = w->atomic_in_place = false;
+        w->stored = w->resumes = w->calls = w->reports = w->atomic_in_place = false;
         w->request_count = w->waited = 0;
         w->issue_seq = w->start = w->turn = 0;
         w->waits_at = UINT32_MAX;
@@ -488,12 +493,13 @@ static bool time_out_all(struct gpudet *g)
 static bool next_caller(struct gpudet *g)
 {
     while (g->serial.observed_next < g->serial.observed_count || g->calling < g->called) {
-        const uint32_t number = g->serial.observed_next < g->serial.observed_count
-                                    ? g->serial.order[g->serial.observed_next++]
-                                    : g->runtime_callers[g->calling++];
+        const bool reports = g->serial.observed_next < g->serial.observed_count;
+        const uint32_t number = reports ? g->serial.order[g->serial.observed_next++]
+                                        : g->runtime_callers[g->calling++];
         struct gpudet_warp *w = &g->warps[number];
-        if (w->state != GPUDET_RUNS) continue;
+        if (w->state != GPUDET_RUNS || (reports && !gpudet_serial_has_unreported(w))) continue;
         w->calls = true;
+        w->reports = reports;
         wake(g, w);
         return true;
     }

@@ -112,6 +112,7 @@ struct gpudet_request { /* an access that waits for serial mode */
     uint8_t kind, op, type, width, count;
     /* done: serial mode has executed the access; taken: the warp has read its results */
     bool done, taken;
+    bool reported; /* observers know of the access (gpudet_serial_mode.observed) */
     struct emu_issuer by;
     uint32_t size;     /* bytes of a lane's data */
     uint32_t capacity; /* bytes of `words` */
@@ -138,7 +139,8 @@ struct gpudet_warp {
     bool just_started;                /* the warp has not been picked since its CTA began */
     /* the warp has stored to global memory in this quantum, since its CTA began */
     bool stored;
-    bool calls;           /* the warp is about to call the device runtime */
+    bool calls;           /* the warp is about to call the device runtime, */
+    bool reports;         /* or to report its atomic to observers */
     bool atomic_in_place; /* fast path: the warp sleeps at a standalone atomic */
     /* The warp resumes at the instruction that ended its parallel mode, which resume_pc and resume_seq identify. */
     bool resumes;
@@ -204,7 +206,7 @@ struct gpudet_serial_mode { /* serial.c: serial mode (thesis 4.5) */
     uint64_t *warps;        /* set of warps with requests */
     uint32_t *order;        /* the same warps, in the order of execution */
     bool any;               /* the set is not empty */
-    /* For an observer of atomics: before the quantum begins, each of these warps executes its atomic, in that order. */
+    /* For an observer of atomics: before the quantum begins, each of these warps reports its atomic, in that order. */
     bool observed;
     uint32_t observed_count, observed_next;
 };
@@ -376,6 +378,10 @@ enum emu_verdict gpudet_serial_request(struct gpudet *g, struct gpudet_warp *w,
 void gpudet_serial_defer_reduction(struct gpudet *g, struct gpudet_warp *w,
                                    const struct emu_access *a);
 void gpudet_serial_run(struct gpudet *g);
+/* Whether it has an atomic that was carried out and that observers do not know of; reports that. */
+bool gpudet_serial_has_unreported(const struct gpudet_warp *w);
+void gpudet_serial_report(struct gpudet *g, const struct gpudet_warp *w,
+                          const struct emu_access *a);
 void gpudet_serial_free(struct gpudet_warp *w);
 
 /* options.c */

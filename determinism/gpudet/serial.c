@@ -57,7 +57,7 @@ static void fill_request(struct gpudet_request *r, const struct emu_access *a)
     r->pc = a->pc;
     r->lanes = a->lanes;
     r->kind = a->kind, r->op = a->op, r->type = a->type, r->width = a->width, r->count = a->count;
-    r->done = r->taken = false;
+    r->done = r->taken = r->reported = false;
     r->by = emu_issuer(a);
     uint64_t *address = r->words;
     uint8_t *data = data_of(r);
@@ -74,12 +74,16 @@ static void return_results(struct gpudet_request *r, const struct emu_access *a)
     for (uint32_t m = a->result ? a->lanes : 0; m; m &= m - 1, old += r->size)
         copy(a->result + (size_t)a->stride * (uint32_t)__builtin_ctz(m), old,
              (uint32_t)a->width * a->count);
-    r->taken = true;
 }
 
 static bool is_same_access(const struct gpudet_request *r, const struct emu_access *a)
 {
     return r->pc == a->pc && r->issue_seq == a->who->serial;
+}
+
+static bool is_answer(const struct gpudet_request *r, const struct emu_access *a)
+{
+    return is_same_access(r, a) && r->done && r->lanes == a->lanes;
 }
 
 static void mark(struct gpudet *g, const struct gpudet_warp *w)
@@ -96,9 +100,10 @@ enum emu_verdict gpudet_serial_request(struct gpudet *g, struct gpudet_warp *w,
     uint32_t kept = 0;
     for (uint32_t i = 0; i < w->request_count; i++) {
         struct gpudet_request *r = w->requests[i];
-        if (is_same_access(r, a) && r->done && r->lanes == a->lanes) {
+        if (is_answer(r, a)) {
             return_results(r, a);
-            return EMU_DONE;
+            r->taken = true;
+            return r->reported ? EMU_DONE_REPORTED : EMU_DONE;
         }
         if (r->taken && !is_same_access(r, a)) continue; /* of an instruction that is over */
         w->requests[i] = w->requests[kept];
@@ -109,6 +114,26 @@ enum emu_verdict gpudet_serial_request(struct gpudet *g, struct gpudet_warp *w,
     if (g->fast.stores_in_place && a->standalone) w->atomic_in_place = true;
     else fill_request(new_request(&w->requests, &w->request_count, &w->request_capacity, a), a);
     return EMU_SLEEP;
+}
+
+bool gpudet_serial_has_unreported(const struct gpudet_warp *w)
+{
+    for (uint32_t i = 0; i < w->request_count; i++) {
+        const struct gpudet_request *r = w->requests[i];
+        if (r->done && !r->taken && !r->reported) return true;
+    }
+    return false;
+}
+
+void gpudet_serial_report(struct gpudet *g, const struct gpudet_warp *w, const struct emu_access *a)
+{
+    for (uint32_t i = 0; i < w->request_count; i++) {
+        struct gpudet_request *r = w->requests[i];
+        if (!is_answer(r, a)) continue;
+        return_results(r, a);
+        r->reported = true;
+        emu_machine_report_access(g->m);
+    }
 }
 
 void gpudet_serial_defer_reduction(struct gpudet *g, struct gpudet_warp *w,

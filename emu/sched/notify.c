@@ -35,7 +35,7 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
 {
     struct emu_machine *m = g->worker->machine;
     const struct emu_order *o = m->launch->order;
-    a->buffered = false;
+    a->buffered = a->reported = false;
     if (a->kind != EMU_LOAD && a->space == PTX_SPACE_GLOBAL)
         mem_mark_lanes(m->mem, a->address, a->lanes, (u32)a->width * a->count);
     if (!o || !o->access || !is_wanted(m, a)) return EMU_PROCEED;
@@ -46,6 +46,8 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
         g->turn.notified = true;
         verdict = EMU_SLEEP;
     }
+    a->reported = verdict == EMU_DONE_REPORTED;
+    if (a->reported) verdict = EMU_DONE;
     a->buffered = verdict == EMU_DONE;
     if (verdict == EMU_SLEEP) {
         g->pc = in;
@@ -55,11 +57,22 @@ static enum emu_verdict ask(struct emu_group *g, const struct emu_uop *in, struc
     return verdict;
 }
 
-static void notify_all(const struct emu_group *g, const struct emu_access *a)
+static void notify_observers(const struct emu_launch *l, const struct emu_access *a)
 {
-    const struct emu_launch *l = g->worker->machine->launch;
     for (size_t i = 0; i < l->observer_count; i++)
         if (l->observers[i]->access) l->observers[i]->access(l->observers[i]->self, a);
+}
+
+static void notify_all(const struct emu_group *g, const struct emu_access *a)
+{
+    if (!a->reported) notify_observers(g->worker->machine->launch, a);
+}
+
+void emu_machine_report_access(const struct emu_machine *m)
+{
+    struct emu_access a = *m->steps.asked;
+    a.buffered = true;
+    notify_observers(m->launch, &a);
 }
 
 /* Whether the order looks at no more of it than emu_access.retry says, and the handler knows. */
@@ -128,6 +141,7 @@ bool emu_notify_spaces(struct emu_group *g, const struct emu_uop *in, struct emu
         lanes[a->space == PTX_SPACE_GENERIC ? emu_space_of(g, a->address[l]) : a->space] |= 1u << l;
     }
     struct emu_access part = *a;
+    u32 reported = 0;
     part.who = &who;
     for (int reports = 0; reports < 2; reports++) /* the order about all of them first */
         for (u32 s = 0; s < SPACES; s++) {
@@ -136,12 +150,14 @@ bool emu_notify_spaces(struct emu_group *g, const struct emu_uop *in, struct emu
             if (!lanes[s]) continue;
             if (reports) {
                 part.buffered = *done & lanes[s];
+                part.reported = reported & lanes[s];
                 notify_all(g, &part);
                 continue;
             }
             enum emu_verdict v = ask(g, in, &part);
             if (v == EMU_SLEEP) return false;
             if (v == EMU_DONE) *done |= lanes[s];
+            if (part.reported) reported |= lanes[s];
         }
     return true;
 }

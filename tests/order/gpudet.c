@@ -29,6 +29,7 @@ struct bench {
     struct emu_image *im;
     uint64_t at;
     uint32_t grid, block;
+    const struct emu_observer *observer; /* NULL: none */
 };
 
 static void begin_device(struct bench *b, bool count)
@@ -79,7 +80,9 @@ static void run(struct bench *b, const struct emu_order *order, uint32_t words[W
                            .block = {b->block, 1, 1},
                            .params = &b->at,
                            .params_size = 8,
-                           .order = order};
+                           .order = order,
+                           .observers = &b->observer,
+                           .observer_count = b->observer != NULL};
     const struct emu_report *report = emu_launch(b->e, emu_kernel_at(b->im, 0), &l);
     cr_assert_eq(report->fault.kind, EMU_OK, "%s", report->fault.text);
     emu_copy_out(b->e, words, b->at, WORDS * 4);
@@ -828,6 +831,55 @@ Test(gpudet, gives_one_result_unless_a_mechanism_is_off, .timeout = 60)
         cr_expect_eq(results_of(racy, kept[i]), 1, "%s", kept[i]);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
         cr_expect(results_of(racy, broken[i]) > 1, "%s", broken[i]);
+}
+
+static void hear(void *self, const struct emu_access *a)
+{
+    *(uint64_t *)self += a->kind == EMU_ATOMIC && a->space == PTX_SPACE_GLOBAL;
+}
+
+/* An observer of atomics in the order of their commit hears of each before its warp's next one, and changes nothing. */
+static void expect_unchanged(const char *body, uint32_t grid, uint32_t block, const char *order)
+{
+    uint32_t words[2][WORDS];
+    uint64_t heard = 0;
+    for (int observed = 0; observed < 2; observed++) {
+        const struct emu_observer o = {
+            .self = &heard, .ignores_data = true, .in_commit_order = true, .access = hear};
+        struct bench b;
+        set_up(&b, body, grid, block);
+        b.observer = observed ? &o : NULL;
+        run_order(&b, order, 1, words[observed]);
+        tear_down(&b);
+    }
+    cr_expect(heard >= grid * ((block + 31) / 32), "each warp's");
+    for (size_t k = 0; k < WORDS; k++)
+        cr_expect_eq(words[0][k], words[1][k], "%s: word %zu: %u, observed %u", order, k,
+                     words[0][k], words[1][k]);
+}
+
+Test(gpudet, observers_of_commits_change_nothing)
+{
+    static const char *const kinds[] = {"gpudet", "gpudet:step=instruction:quantum=5"};
+    /* Warps of a CTA draw tickets, and race in shared memory behind that. */
+    static const char share[] =
+        ".reg .b64 %d<4>; .reg .b32 %r<8>; .reg .pred %p; .shared .align 4 .b8 s[4];\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mad.lo.u32 %r1, %r2, 48, %r1;\n"
+        "mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d2, %d1; mov.u32 %r4, 0;\n"
+        "again: atom.global.add.u32 %r5, [%d1], 1; st.shared.u32 [s], %r5; bra next;\n"
+        "next: ld.shared.u32 %r6, [s]; st.global.u32 [%d2+16], %r6; add.u32 %r4, %r4, 1;\n"
+        "setp.lt.u32 %p, %r4, 2; @%p bra again; ret;";
+    /* Every third CTA ends with its first ticket, and more of them wait for slots. */
+    static const char end[] =
+        ".reg .b64 %d<4>; .reg .b32 %r<8>; .reg .pred %p;\n"
+        "ld.param.u64 %d1, [p]; mov.u32 %r1, %ctaid.x; and.b32 %r3, %r1, 127; mul.wide.u32 %d2, %r3, 4;\n"
+        "add.u64 %d2, %d2, %d1; rem.u32 %r4, %r1, 3;\n"
+        "again: atom.global.add.u32 %r5, [%d1], 1; mad.lo.u32 %r5, %r5, 7, %r1; st.global.u32 [%d2+16], %r5;\n"
+        "sub.u32 %r4, %r4, 1; setp.gt.s32 %p, %r4, 0; @%p bra again; ret;";
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        expect_unchanged(share, 4, 48, kinds[i]);
+        expect_unchanged(end, 600, 32, kinds[i]);
+    }
 }
 
 /* A warp reads the same times, though races decide how long it loops before. */
