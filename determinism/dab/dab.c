@@ -38,7 +38,7 @@ enum {
 /* Instructions are issued in strict order, by some schedulers at least. */
 static bool is_strict(const struct dab *d)
 {
-    return d->options.level == DAB_SCHEDULER && d->order.step == EMU_STEP_INSTRUCTION;
+    return d->options.level == DAB_SCHEDULER && (d->rule == DAB_SRR || d->rule == DAB_GTRR);
 }
 
 /* ---- sleeping --------------------------------------------------------------------------------------- */
@@ -520,7 +520,7 @@ static enum dab_reason flush_reason(const struct dab *d)
 static void flush(struct dab *d)
 {
     const enum dab_reason why = flush_reason(d);
-    const bool warps_fill = d->options.level == DAB_WARP || d->options.scheduler == DAB_ANY;
+    const bool warps_fill = d->options.level == DAB_WARP || d->rule == DAB_ANY;
     d->counts.flushes[why] += d->store.held != 0;
     drain_buffers(d, 0, d->store.held ? d->store.count : 0);
     if (why != DAB_FULL || d->waits.pending) dab_net_drain(d->net);
@@ -750,7 +750,7 @@ static int dab_place(void *self, const uint32_t *free_slots, size_t count, uint3
  * instructions it depends on how many there are in between. */
 static bool warp_choice_is_irrelevant(const struct dab *d)
 {
-    return !is_strict(d) && dab_promise(&d->options) != ORDER_NO_PROMISE;
+    return d->order.step == EMU_STEP_EVENT && dab_promise(&d->options) != ORDER_NO_PROMISE;
 }
 
 static unsigned wants_of(void *self, const struct emu_launch_traits *next)
@@ -861,7 +861,7 @@ static void begin_schedulers(struct dab *d)
             .size = d->ctas.per_sm <= k ? 0 : (d->ctas.per_sm - k + schedulers - 1) / schedulers,
             .last = DAB_NONE,
             .batch = 1,
-            .strict = d->options.scheduler == DAB_SRR};
+            .strict = d->rule == DAB_SRR};
         for (uint32_t i = 0; i < q->size; i++) {
             const uint32_t batches = d->warps[q->first + i * schedulers].batches;
             if (batches > q->batches) q->batches = batches;
@@ -884,17 +884,25 @@ static void begin_buffers(struct dab *d)
     d->store.held = 0;
 }
 
+/* schedulers.c says why. */
+static uint32_t rule_of(const struct dab *d)
+{
+    const uint32_t rule = d->options.scheduler;
+    return d->shape.cluster != 1 && (rule == DAB_SRR || rule == DAB_GTRR) ? (uint32_t)DAB_GTAR
+                                                                          : rule;
+}
+
 static void dab_on_begin(void *self, struct emu_machine *m)
 {
     struct dab *d = self;
     d->m = m;
     d->shape = emu_machine_shape(m);
+    d->rule = rule_of(d);
     d->adversary.random = rng_mix(d->adversary.seed + d->adversary.launches * RNG_STEP);
     d->ctas.fixed = !d->options.distribution;
     d->batched = d->ctas.fixed && d->options.batches;
     d->ahead = (struct dab_ahead){.on = is_strict(d) &&
-                                        dab_promise(&d->options) != ORDER_NO_PROMISE &&
-                                        d->shape.cluster == 1};
+                                        dab_promise(&d->options) != ORDER_NO_PROMISE};
     d->store.by_sector = emu_machine_is_deferred(m) && d->options.coalescing && !d->options.offset;
     distribute_slots(d);
     begin_warps(d);

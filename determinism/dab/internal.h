@@ -296,7 +296,9 @@ struct dab {
     uint32_t stuck_picks; /* number of picks since then */
     /* list of schedulers whose state has changed since the last flush */
     uint32_t *touched, touched_count;
-    bool any_waited;       /* some warp has reached an access that may have to wait */
+    bool any_waited; /* some warp has reached an access that may have to wait */
+    uint32_t
+        rule; /* scheduling rule of this launch: that of the options, unless the launch has clusters */
     bool batched;          /* CTAs run in batches (IV-C5) */
     bool batches_given_up; /* batches have been given up */
     uint32_t interval;     /* number of the interval between flushes: 1, 2, ... */

@@ -11,6 +11,9 @@
  *  gwat  greedy with atomic token (IV-C4). Any order between atomics. The warp with the token may execute an atomic, and
  *        then passes the token on.
  *
+ * The rules are of a time before clusters. In a launch with clusters srr and gtrr give way to gtar: a warp that waits at its
+ * cluster's barrier has turns in vain, and how many is the adversary's choice.
+ *
  * dab.c asks whether a warp may reduce (dab_may_reduce) and reports what warps do. A rule wakes the warp whose turn it
  * is.
  *
@@ -90,7 +93,7 @@ static void allow_reduction(struct dab *d, struct dab_warp *w)
 
 static bool is_ordered(const struct dab *d)
 {
-    return d->options.level == DAB_SCHEDULER && d->options.scheduler != DAB_ANY;
+    return d->options.level == DAB_SCHEDULER && d->rule != DAB_ANY;
 }
 
 /* ---- gwat ------------------------------------------------------------------------------------------- */
@@ -290,7 +293,7 @@ bool dab_may_reduce(struct dab *d, const struct dab_warp *w)
     struct dab_sched *q = &d->scheds[w->sched];
     if (!is_ordered(d)) return true;
     if (!advance_batch(d, q) || batch_state_of(d, q, w) != ACTIVE) return false;
-    switch (d->options.scheduler) {
+    switch (d->rule) {
     case DAB_GWAT: return q->turn == w->place;
     case DAB_GTAR: return q->round && w->in_round && q->turn == w->place;
     default: return q->strict;
@@ -303,10 +306,10 @@ void dab_reduced(struct dab *d, struct dab_warp *w)
     if (!is_ordered(d)) return;
     dab_touch(d, q);
     q->last = (int32_t)w->place;
-    if (d->options.scheduler == DAB_GWAT) {
+    if (d->rule == DAB_GWAT) {
         q->turn = after_in_ring(q, (int32_t)q->turn);
         pass_token(d, q);
-    } else if (d->options.scheduler == DAB_GTAR) {
+    } else if (d->rule == DAB_GTAR) {
         w->in_round = false;
         continue_round(d, q);
     }
@@ -318,7 +321,7 @@ void dab_scheduler_update(struct dab *d, const struct dab_warp *w)
     if (!is_ordered(d)) return;
     dab_touch(d, q);
     if (!advance_batch(d, q)) return;
-    switch (d->options.scheduler) {
+    switch (d->rule) {
     case DAB_GWAT: pass_token(d, q); break;
     case DAB_GTAR:
         if (!q->round && all_at_atomic(d, q)) begin_round(d, q);
@@ -355,10 +358,10 @@ void dab_scheduler_remove(struct dab *d, struct dab_warp *w)
 static bool is_blocked_by_batch(const struct dab *d, const struct dab_sched *q,
                                 const struct dab_warp *w)
 {
-    const bool may_run = d->options.scheduler == DAB_GWAT || d->options.scheduler == DAB_GTAR;
+    const bool may_run = d->rule == DAB_GWAT || d->rule == DAB_GTAR;
     if (!w->lives || (may_run && !w->wants)) return false;
     if (batch_state_of(d, q, w) == DONE) return true;
-    return d->options.scheduler == DAB_GWAT && !w->is_full &&
+    return d->rule == DAB_GWAT && !w->is_full &&
            batch_state_of(d, q, in_ring(d, q, q->turn)) == NOT_BEGUN;
 }
 
@@ -427,14 +430,14 @@ static bool skip_strict(struct dab *d, struct dab_sched *q)
 
 bool dab_skip_turns(struct dab *d, bool all)
 {
-    const bool gwat = d->options.scheduler == DAB_GWAT;
+    const bool gwat = d->rule == DAB_GWAT;
     bool any = false;
     if (!is_ordered(d) || (gwat && !(all ? d->any_waited : d->waits.at_barriers != 0)))
         return false;
     for (uint32_t s = 0; s < d->sched_count; s++) {
         struct dab_sched *q = &d->scheds[s];
         if (!q->size || !advance_batch(d, q)) continue;
-        switch (d->options.scheduler) {
+        switch (d->rule) {
         case DAB_GWAT: any |= skip_to_next(d, q, all); break;
         case DAB_GTAR:
             if (q->round) break;
@@ -468,11 +471,11 @@ void dab_schedulers_flushed(struct dab *d)
         struct dab_sched *q = &d->scheds[d->touched[i]];
         q->touched = false;
         if (!advance_batch(d, q)) continue;
-        if (d->options.scheduler == DAB_GWAT) {
+        if (d->rule == DAB_GWAT) {
             q->turn = after_in_ring(q, q->last);
             pass_token(d, q);
         }
-        if (d->options.scheduler == DAB_GTAR && q->round) continue_round(d, q);
+        if (d->rule == DAB_GTAR && q->round) continue_round(d, q);
     }
     d->touched_count = 0;
 }

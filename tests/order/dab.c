@@ -748,8 +748,8 @@ Test(dab, gives_the_same_whoever_looks, .timeout = 300)
 }
 
 /* Reductions in loops of a length of their own, between waits of all kinds, and warps that end early. What atomics return
- * steers further ones. No data races. */
-static void random_turns(uint64_t seed, char *body, size_t size)
+ * steers further ones. No data races. clusters: with barriers of the cluster among the waits. */
+static void random_turns(uint64_t seed, bool clusters, char *body, size_t size)
 {
     static const char *const waits[] = {
         "bar.sync 0;\n",
@@ -757,15 +757,16 @@ static void random_turns(uint64_t seed, char *body, size_t size)
         "atom.global.add.u32 %r6, [%d2], 3; and.b32 %r6, %r6, 7; add.u32 %r3, %r3, %r6;\n",
         "atom.shared.exch.b32 %r6, [%r7], %r4; and.b32 %r6, %r6, 3; add.u32 %r3, %r3, %r6;\n",
         "setp.gt.u32 %p2, %r1, 128; @%p2 ret;\n",
+        "barrier.cluster.arrive; barrier.cluster.wait;\n",
     };
-    enum { WAITS = sizeof waits / sizeof *waits };
+    const uint32_t kinds = sizeof waits / sizeof *waits - !clusters;
     size_t n = (size_t)snprintf(body, size, "%s",
                                 HEAD ".reg .f64 %g<2>; .shared .b32 tile[64];\n"
                                      "mad.lo.u32 %r4, %r2, 7919, %r1; cvt.u64.u32 %d0, %r4;\n"
                                      "cvt.rn.f32.u32 %f1, %r4; mul.f32 %f1, %f1, 0f3dcccccd;\n"
                                      "cvt.f64.f32 %g1, %f1;\n");
     for (uint32_t i = 0; i < 10; i++) {
-        const char *what = i % 3 == 2 ? waits[rng_below(&seed, WAITS)]
+        const char *what = i % 3 == 2 ? waits[rng_below(&seed, kinds)]
                                       : statements[rng_below(&seed, STATEMENTS - RACES)];
         n += (size_t)snprintf(
             body + n, size - n,
@@ -780,15 +781,39 @@ static void random_turns(uint64_t seed, char *body, size_t size)
     snprintf(body + n, size - n, "ret;");
 }
 
-static uint64_t left_by_turns(const char *text, const char *order, uint64_t seed, uint32_t grid)
+static uint64_t left_by_turns(const char *text, const char *order, uint64_t seed, uint32_t grid,
+                              uint32_t cluster)
 {
     struct stand s = set_up(text, order, seed, (struct emu_config){0});
-    const struct emu_report *r = launch(
-        &s, (struct emu_launch){.grid = {grid, 1, 1}, .block = {224, 1, 1}});
+    const struct emu_report *r = launch(&s, (struct emu_launch){.grid = {grid, 1, 1},
+                                                                .block = {224, 1, 1},
+                                                                .cluster = {cluster, 1, 1}});
     cr_assert_eq(r->fault.kind, EMU_OK, "%s: %s\n%s", order, r->fault.text, text);
     const uint64_t digest = emu_digest(s.e);
     tear_down(&s);
     return digest;
+}
+
+/* How often a warp tries a barrier of its cluster is the adversary's choice, and nobody's result. */
+Test(dab, gives_one_result_where_clusters_wait, .timeout = 300)
+{
+    static const char *const rules[] = {"gwat", "gtar", "gtrr", "srr"};
+    for (uint64_t seed = 1; seed <= 24 / THINNED; seed++) {
+        char body[5000], order[40];
+        random_turns(seed, true, body, sizeof body);
+        const char *text = emu_ptx(".param .u64 p", body);
+        uint64_t rounds = 0; /* what gtar leaves */
+        for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+            const uint32_t cluster = seed % 2 ? 4 : 2, grid = 12;
+            snprintf(order, sizeof order, "dab:scheduler=%s", rules[i]);
+            const uint64_t first = left_by_turns(text, order, seed, grid, cluster);
+            if (i == 1) rounds = first;
+            cr_expect(!i || first == rounds, "%s is gtar here, seed %u", order, (unsigned)seed);
+            for (uint64_t other = 1; other <= 3; other++)
+                cr_expect_eq(left_by_turns(text, order, seed + other, grid, cluster), first,
+                             "%s, seed %u", order, (unsigned)seed);
+        }
+    }
 }
 
 /* In strict round robin a turn is one instruction, whoever had to wait at it, and at a barrier whoever came last. Warps
@@ -806,13 +831,13 @@ Test(dab, goes_by_turns_however_warps_wait, .timeout = 300)
     unsigned differ = 0;
     for (uint64_t seed = 1; seed <= 60 / THINNED; seed++) {
         char body[5000];
-        random_turns(seed, body, sizeof body);
+        random_turns(seed, false, body, sizeof body);
         const char *text = emu_ptx(".param .u64 p", body), *const *o = orders[seed % ORDERS];
         const uint32_t grid = seed % 4 ? 9 : 90; /* 90 CTAs are two batches */
-        const uint64_t strict = left_by_turns(text, o[1], seed + 1, grid);
-        cr_expect_eq(left_by_turns(text, o[0], seed, grid), strict, "%s, seed %u: %s", o[0],
+        const uint64_t strict = left_by_turns(text, o[1], seed + 1, grid, 1);
+        cr_expect_eq(left_by_turns(text, o[0], seed, grid, 1), strict, "%s, seed %u: %s", o[0],
                      (unsigned)seed, body);
-        differ += left_by_turns(text, "dab", seed, grid) != strict;
+        differ += left_by_turns(text, "dab", seed, grid, 1) != strict;
     }
     cr_expect(differ * THINNED > 20, "only %u differ by the rule", differ);
 }
