@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VERSION = 5, OLDEST_VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
+enum { VERSION = 6, OLDEST_VERSION = 2, BLOCK = 1 << 16, EXPECTED = 1 << 12, MOST_NAME = 1 << 12 };
 static const char magic[8] = {'H', 'E', 'D', 'D', 'L', 'R', 'E', 'C'};
 #define CHECK_START UINT64_C(0xcbf29ce484222325)
 
@@ -37,6 +37,7 @@ enum token {
     LAUNCH,     /* its identity */
     LAUNCH_END, /* memory's digest */
     FINISH,     /* no launch follows */
+    GRID,       /* which of the grids that kernels have launched runs next */
     TOKENS
 };
 enum { SKIP_SHIFT = 4, SKIP_MOST = 15 };
@@ -208,6 +209,15 @@ static int record_place(void *self, uint32_t cta, const uint32_t *free_slots, si
     return at;
 }
 
+static uint32_t record_choose_grid(void *self, uint32_t count)
+{
+    struct recorder *r = self;
+    const uint32_t chosen = r->in->choose_grid(r->in->self, count);
+    put_token(r, GRID);
+    put(r, chosen);
+    return chosen;
+}
+
 static void put_verdict(struct recorder *r, uint8_t *expected, uint8_t verdict)
 {
     if (*expected == verdict) {
@@ -337,6 +347,7 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
                                   .begin = record_begin,
                                   .pick = in->pick ? record_pick : NULL,
                                   .place = in->place ? record_place : NULL,
+                                  .choose_grid = in->choose_grid ? record_choose_grid : NULL,
                                   .access = in->access ? record_access : NULL,
                                   .sync = in->sync ? record_sync : NULL,
                                   .idle = in->idle ? record_idle : NULL,
@@ -351,7 +362,8 @@ struct recorder *recorder_new(const struct emu_order *in, const char *name, FILE
     put(r, in->step);
     put(r, in->unwritten);
     put(r, (in->pick ? 1u : 0) | (in->place ? 2u : 0) | (in->access ? 4u : 0) |
-               (in->sync ? 8u : 0) | (in->idle ? 16u : 0) | (in->livelock ? 32u : 0));
+               (in->sync ? 8u : 0) | (in->idle ? 16u : 0) | (in->livelock ? 32u : 0) |
+               (in->choose_grid ? 64u : 0));
     return r;
 }
 
@@ -487,6 +499,7 @@ static const char *question(enum token t)
     case LAUNCH: return "a launch begins";
     case LAUNCH_END: return "the launch ends";
     case FINISH: return "no launch follows";
+    case GRID: return "a grid that a kernel has launched is chosen";
     default: return "a store becomes visible";
     }
 }
@@ -592,6 +605,18 @@ static int play_place(void *self, uint32_t cta, const uint32_t *free_slots, size
         "launch %llu differs from the recording, where a CTA goes to slot %llu, which is not free here",
         (unsigned long long)p->launches, (unsigned long long)slot - 1);
     return -1;
+}
+
+static uint32_t play_choose_grid(void *self, uint32_t count)
+{
+    struct player *p = self;
+    if (p->skip || p->token != GRID) refuse_difference(p, question(GRID));
+    if (p->wrong.size) return 0;
+    const uint32_t chosen = get_small(p);
+    next_token(p);
+    if (chosen < count) return chosen;
+    refuse(p, "the recording is damaged: there is no grid %u of %u", chosen, count);
+    return 0;
 }
 
 static enum emu_verdict play_verdict(struct player *p, uint8_t *expected)
@@ -769,7 +794,7 @@ struct player *player_new(FILE *in, char **why)
     const uint32_t has = get_small(p);
     if (wants &
             ~(unsigned)(EMU_WANT_LOADS | EMU_WANT_STORES | EMU_WANT_SHARED | EMU_WANT_LATE_LOADS) ||
-        step > EMU_STEP_EVENT || has > 63)
+        step > EMU_STEP_EVENT || has > 127)
         refuse(p, "the recording is damaged: there is no such order");
     next_token(p);
     if (p->wrong.size) {
@@ -786,6 +811,7 @@ struct player *player_new(FILE *in, char **why)
                                   .begin = play_begin,
                                   .pick = has & 1 ? play_pick : NULL,
                                   .place = has & 2 ? play_place : NULL,
+                                  .choose_grid = has & 64 ? play_choose_grid : NULL,
                                   .access = has & 4 ? play_access : NULL,
                                   .sync = has & 8 ? play_sync : NULL,
                                   .idle = has & 16 ? play_idle : NULL,

@@ -40,7 +40,7 @@ static struct outcome run(const char *body, const struct emu_order *order, bool 
 {
     struct outcome out = {.fault = EMU_OK};
     struct arena *arena = arena_new();
-    const char *text = emu_ptx(".param .u64 p", body);
+    const char *text = *body == '.' && body[1] == 'v' ? body : emu_ptx(".param .u64 p", body);
     struct source source = {"test.ptx", text, (uint32_t)strlen(text)};
     struct diags diags = {.arena = arena, .source = &source};
     struct ptx_module *m = ptx_module_parse(arena, &source, &diags);
@@ -57,7 +57,7 @@ static struct outcome run(const char *body, const struct emu_order *order, bool 
                                .params = &at,
                                .params_size = 8,
                                .order = order};
-        const struct emu_report *r = emu_launch(e, emu_kernel_at(im, 0), &l);
+        const struct emu_report *r = emu_launch(e, emu_kernel_find(im, "k"), &l);
         out.digest[i] = emu_digest(e);
         if (r->fault.kind == EMU_OK) continue;
         out.fault = r->fault.kind;
@@ -163,6 +163,50 @@ Test(record, changes_nothing)
         cr_expect_arr_eq(alone.digest, was.digest, sizeof was.digest, "seed %u", (unsigned)seed);
         others += was.digest[2] != before;
         before = was.digest[2];
+        orders_free(o);
+        free(f.data);
+    }
+    cr_expect_gt(others, 4, "%u", others);
+}
+
+/* Thread 0 of each CTA launches a grid, and the order chooses which of them runs next. */
+static const char parents[] =
+    ".version 8.7\n.target sm_90\n.address_size 64\n"
+    ".extern .func (.param .b64 b) __cudaCDP2GetParameterBufferV2(.param .b64 k, .param .align 4 .b8 g[12],\n"
+    ".param .align 4 .b8 n[12], .param .b32 s);\n"
+    ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 b, .param .b64 s);\n"
+    ".visible .entry child(.param .u64 p, .param .u32 who);\n"
+    ".visible .entry k(.param .u64 p)\n{\n.reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d<4>;\n"
+    "ld.param.u64 %d1, [p]; mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 0; @%p ret; mov.u64 %d2, child;\n"
+    "{ .param .b64 k; st.param.b64 [k], %d2; .param .align 4 .b8 g[12]; st.param.b32 [g], 1;\n"
+    "st.param.b32 [g+4], 1; st.param.b32 [g+8], 1; .param .align 4 .b8 n[12]; st.param.b32 [n], 1;\n"
+    "st.param.b32 [n+4], 1; st.param.b32 [n+8], 1; .param .b32 s; st.param.b32 [s], 0; .param .b64 b;\n"
+    "call.uni (b), __cudaCDP2GetParameterBufferV2, (k, g, n, s); ld.param.b64 %d3, [b]; }\n"
+    "mov.u32 %r1, %ctaid.x; add.u32 %r1, %r1, 1; st.u64 [%d3], %d1; st.u32 [%d3+8], %r1;\n"
+    "{ .param .b64 b; st.param.b64 [b], %d3; .param .b64 s; st.param.b64 [s], 4; .param .b32 r;\n"
+    "call.uni (r), __cudaCDP2LaunchDeviceV2, (b, s); ld.param.b32 %r2, [r]; }\nret;\n}\n"
+    ".visible .entry child(.param .u64 p, .param .u32 who)\n{\n.reg .b32 %r<4>; .reg .b64 %d<2>;\n"
+    "ld.param.u64 %d1, [p]; ld.param.u32 %r1, [who]; ld.global.u32 %r2, [%d1];\n"
+    "mad.lo.u32 %r2, %r2, 31, %r1; st.global.u32 [%d1], %r2; ret;\n}\n";
+
+Test(record, has_the_grids_of_kernels_in_their_order)
+{
+    unsigned others = 0;
+    uint64_t before = 0;
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        struct file f;
+        char *why, wrong[1024];
+        struct orders *o = orders_new("random", seed, &why);
+        const struct outcome alone = run(parents, orders_get(o), false, GRID, 0, NULL),
+                             was = record_of(parents, "random", seed, false, &f),
+                             is = play(&f, parents, false, GRID, 0, NULL, wrong);
+        cr_expect_eq(was.fault, EMU_OK, "%s", was.text);
+        cr_expect_eq(is.fault, EMU_OK, "%s", is.text);
+        cr_expect(!*wrong, "%s", wrong);
+        cr_expect_arr_eq(alone.digest, was.digest, sizeof was.digest, "seed %u", (unsigned)seed);
+        cr_expect_arr_eq(is.digest, was.digest, sizeof was.digest, "seed %u", (unsigned)seed);
+        others += was.digest[0] != before;
+        before = was.digest[0];
         orders_free(o);
         free(f.data);
     }
