@@ -129,11 +129,16 @@ static void *grow(struct trace_arena *r, void *from, u32 *cap, u32 least, size_t
     size_t size = least * each;
     pthread_mutex_lock(&r->lock);
     void *to = take(r, &size);
-    if (*cap) {
-        memcpy(to, from, *cap * each);
-        give_back(r, from, *cap * each);
-    }
     pthread_mutex_unlock(&r->lock);
+    if (*cap) {
+        memcpy(
+            to, from,
+            *cap *
+                each); /* to pages that the host may have to give first: others do not wait for that */
+        pthread_mutex_lock(&r->lock);
+        give_back(r, from, *cap * each);
+        pthread_mutex_unlock(&r->lock);
+    }
     *cap = (u32)(size / each);
     return to;
 }
