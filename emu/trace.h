@@ -254,7 +254,7 @@ struct trace { /* the traces of a running launch */
 /* Decides which CTAs and instructions of the launch are traced. The traces are allocated in the arena. */
 void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine *m,
                 const struct emu_gpu *g);
-/* Begins the CTA's trace. NULL: the CTA is not traced. The caller holds the lock. */
+/* Begins the CTA's trace; NULL: it is not traced. Host threads may call it at once. */
 struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint32_t linear);
 /* The code of a program for traces. It is made once for all launches of the program. */
 struct trace_code {

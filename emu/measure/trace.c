@@ -47,8 +47,11 @@ void trace_plan(struct trace *t, struct trace_arena *a, const struct emu_machine
 {
     const bool order = m->launch->order;
     const u64 warps = (u64)m->cta_count * m->warps_per_cta, whole = order ? ORDER_WHOLE : WHOLE;
-    *t = (struct trace){
-        .arena = a, .sms_traced = m->sms, .ctas_traced = m->cta_count, .windows = !order};
+    *t = (struct trace){.arena = a,
+                        .sms_traced = m->sms,
+                        .ctas_traced = m->cta_count,
+                        .windows = !order,
+                        .barriers = m->program->traced->barriers};
     if (!order && m->program->traced->handoff) {
         t->handoff = m->program->traced->handoff;
         t->published =
@@ -169,11 +172,14 @@ struct trace_cta *trace_begin(struct trace *t, const struct emu_machine *m, uint
                             .warp_count = m->warps_per_cta,
                             .arena = t->arena,
                             .warps = (struct trace_warp *)(c + 1),
-                            .late = late,
-                            .next = late ? NULL : t->first};
-    t->barriers = m->program->traced->barriers;
+                            .late = late};
     trace_windows_begin(t, c);
-    return late ? c : (t->first = c);
+    if (late) return c;
+    pthread_mutex_lock(&t->arena->lock);
+    c->next = t->first;
+    t->first = c;
+    pthread_mutex_unlock(&t->arena->lock);
+    return c;
 }
 
 /* ---- heavy CTAs --------------------------------------------------------------------------------------- */

@@ -194,11 +194,7 @@ void launch_stop(struct slot *p, enum emu_fault_kind kind)
 struct trace_cta *launch_trace_of(struct host_worker *h, u32 linear)
 {
     const struct emu_machine *m = h->ctx->m;
-    if (!m->trace) return NULL;
-    pthread_mutex_lock(&h->ctx->lock);
-    struct trace_cta *c = trace_begin(m->trace, m, linear);
-    pthread_mutex_unlock(&h->ctx->lock);
-    return c;
+    return m->trace ? trace_begin(m->trace, m, linear) : NULL;
 }
 
 static struct slot *admit_one(struct host_worker *h, u32 linear, u32 sm)
