@@ -740,33 +740,34 @@ static bool knows_last_writes(const struct access *k)
            !k->c->own_releases.count;
 }
 
-/* The check of one word that check_known_word() leaves. `own` names the first lane, `mask` all lanes that read it. `f`: its flag, or NULL;
- * `orders`: it may acquire or release something; `known`: the flag is to know the last write. */
+/* The check of one word that may acquire or release something, and that check_known_word() leaves. `own` names the first lane, `mask` all
+ * lanes that read it. `f`: its flag, or NULL; `known`: the flag is to know the last write. */
 static void check_sync_word(struct access *k, tag own, uint32_t mask, struct cell *cell,
-                            struct flag *f, bool orders, bool known)
+                            struct flag *f, bool known)
 {
     const struct emu_access *a = k->a;
     const uint32_t lane = own % LANES;
     const uint64_t at = a->address[lane] - k->start;
-    for (uint32_t m = orders ? mask : 0; m; m &= m - 1)
+    for (uint32_t m = mask; m; m &= m - 1)
         race_sync_read(k->r, k->c, k->w, (uint32_t)__builtin_ctz(m), a, f, NULL, at + MEM_GLOBAL);
     k->has_vc |= k->w->thread_vc != NULL; /* the lane may have acquired something */
     if (k->writes) write_cell(k, own, lane, cell, at);
     else read_cell(k, own, mask, cell, at);
-    if (!orders || !k->writes) return;
-    if (known) race_sync_word(k->r, k->c, k->w, lane, a, f, own);
-    else race_sync_write(k->r, k->c, k->w, lane, a, f, NULL, at + MEM_GLOBAL);
+    if (k->writes && known) race_sync_word(k->r, k->c, k->w, lane, a, f, own);
+    else if (k->writes) race_sync_write(k->r, k->c, k->w, lane, a, f, NULL, at + MEM_GLOBAL);
 }
 
-/* The check of one word; the parameters are those of check_sync_word(). */
+/* The check of one word. `orders`: it may acquire or release something. */
 __attribute__((always_inline)) static inline void check_word(struct access *k, tag own,
                                                              uint32_t mask, struct cell *cell,
                                                              struct flag *f, bool orders,
                                                              bool known)
 {
     const uint32_t lane = own % LANES;
-    if (!known || !check_known_word(k, own, lane, cell, f, k->a->address[lane] - k->start))
-        check_sync_word(k, own, mask, cell, f, orders, known);
+    if (!orders && k->writes) write_cell(k, own, lane, cell, k->a->address[lane] - k->start);
+    else if (!orders) read_cell(k, own, mask, cell, k->a->address[lane] - k->start);
+    else if (!known || !check_known_word(k, own, lane, cell, f, k->a->address[lane] - k->start))
+        check_sync_word(k, own, mask, cell, f, known);
     else if (k->writes) race_sync_word(k->r, k->c, k->w, lane, k->a, f, own);
 }
 
