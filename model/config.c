@@ -1,4 +1,4 @@
-/* The keys of configurations, their values read and judged. */
+/* The keys of GPU configurations; parses and checks their values (model/config.h). */
 #include "model/config.h"
 
 #include "base/decimal.h"

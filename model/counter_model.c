@@ -1,4 +1,4 @@
-/* The formulas of docs/model.md, in its order. */
+/* The formulas of docs/model.md, in the same order. */
 #include "model/counter_model.h"
 
 #include "model/config.h"

@@ -4,12 +4,12 @@
  *     struct terms t;
  *     double cycles = counter_model_cycles(g, &c, weights, &t);
  *
- * This is the second model, for launches that were measured and have no trace; model/timing.h is the first. It is
- * mechanistic: the time that an SM needs to issue, the time that one warp waits divided by the warps that hide it,
- * and the time that L1, L2 and DRAM need for their sectors (interval analysis: Huang et al., "GPUMech", MICRO 2014;
- * Wang et al., "MDM", MICRO 2020; Lee et al., "GCoM", ISCA 2022). Weights (model/counter_weights.def) say how near to
- * the configured rates a GPU comes, and how the terms overlap; `heddle calibrate` fits them. It knows sums only: no
- * dependences between instructions and no mix of them. docs/model.md has the formulas. */
+ * This is the second model, for measured launches without a trace; model/timing.h is the first. It is mechanistic: the
+ * time that an SM needs to issue, the stall time of one warp divided by the number of warps that hide it, and the time
+ * that L1, L2 and DRAM need for their sectors (interval analysis: Huang et al., "GPUMech", MICRO 2014;
+ * Wang et al., "MDM", MICRO 2020; Lee et al., "GCoM", ISCA 2022). Weights (model/counter_weights.def) are the ratios of
+ * a GPU's actual rates to the configured ones, and the overlap of terms; `heddle calibrate` fits them. The inputs are
+ * sums: the model has neither dependences between instructions nor their mix. docs/model.md has the formulas. */
 #ifndef HEDDLE_MODEL_COUNTER_MODEL_H
 #define HEDDLE_MODEL_COUNTER_MODEL_H
 
@@ -32,23 +32,23 @@ extern const struct weight_info weight_infos[WEIGHTS];
 
 /* Sums over the device. Sectors have 32 bytes. */
 struct counters {
-    double cycles;    /* measured; 0: not known */
-    double share;     /* of the time that an SM is active, mean over SMs: 0 .. 1 */
-    bool placed;      /* `share` is by counter_model_place: of the time after the launch's start */
-    double warps;     /* active on an SM while it is active, mean */
-    double registers; /* of a thread */
-    double instructions;                  /* issued by warps */
-    double load_requests, load_sectors;   /* of global memory, by warp */
-    double store_requests, store_sectors; /* likewise */
-    double l2_load_sectors, l2_sectors;   /* that L2 was asked for; the latter: stores, too */
-    double dram_sectors;                  /* read and written */
-    double atomic_sectors;                /* of global memory, reductions too */
+    double cycles;    /* measured cycles; 0: unknown */
+    double share;     /* part of the time in which an SM is active, mean over SMs: 0 .. 1 */
+    bool placed;      /* counter_model_place() set `share`, for the time after the launch latency */
+    double warps;     /* mean number of active warps of an active SM */
+    double registers; /* registers of a thread */
+    double instructions;                  /* warp instructions issued */
+    double load_requests, load_sectors;   /* loads of global memory by warps; their sectors */
+    double store_requests, store_sectors; /* stores to global memory by warps; their sectors */
+    double l2_load_sectors, l2_sectors;   /* sectors requested from L2 by loads; loads and stores */
+    double dram_sectors;                  /* sectors read from and written to DRAM */
+    double atomic_sectors;                /* sectors of atomics and reductions on global memory */
 };
 
 enum term {
     TERM_ISSUE,
     TERM_DEPENDENCE, /* a warp waits for results of arithmetic */
-    TERM_LOADS,      /* for loads */
+    TERM_LOADS,      /* a warp waits for loads */
     TERM_L1,
     TERM_STORES,
     TERM_L2,
@@ -61,15 +61,15 @@ enum term {
 const char *term_name(enum term t);
 
 struct terms {
-    double part[TERMS];   /* cycles; they sum to the launch's */
-    enum term bottleneck; /* the largest */
+    double part[TERMS];   /* cycles; their sum is that of the launch */
+    enum term bottleneck; /* the largest part */
 };
 
-/* Cycles of the SMs' clock. `t` may be NULL. Grows with every count but for sectors of loads that L1 finds. */
+/* Cycles of the SMs' clock. `t` may be NULL. The result grows with every count except sectors of loads that hit in L1. */
 double counter_model_cycles(const struct emu_gpu *g, const struct counters *c,
                             const double weights[WEIGHTS], struct terms *t);
 
-/* What `share` and `warps` a grid comes to, where nobody measured them: `ctas` dealt to the SMs in turn. */
+/* Computes `share` and `warps` of a grid if they were not measured: `ctas` are assigned to SMs round robin. */
 void counter_model_place(const struct emu_gpu *g, uint64_t ctas, uint32_t threads,
                          const struct emu_occupancy *o, struct counters *c);
 

@@ -1,13 +1,13 @@
-/* model/estimate_cache.h: estimates of a run's launches, computed once for launches that are alike.
+/* model/estimate_cache.h: a cache of estimates, so that equal launches of a run are estimated once.
  *
  *     struct estimate_cache *cache = estimate_cache_new();
  *     if (estimate_cache_get(cache, report->counts, &t)) ...        // as launch_estimate_of
  *     estimate_cache_free(cache);
  *
- * Solvers launch the same kernels hundreds of times. A launch takes the estimate of an earlier one if they agree in
- * kernel, grid, GPU and order, in how often each instruction was issued and by how many lanes, in the instructions of
- * each SM, in all counts of accesses and caches, and in how many atomics the lines have. Addresses may still differ, and with them the conflicts of DRAM
- * channels and rows: that is a percent. The last 128 launches are kept. */
+ * Solvers launch the same kernels hundreds of times. A launch takes the estimate of an earlier one if these are equal:
+ * kernel, grid, GPU and order; for each instruction the numbers of issues and active lanes; the instructions of each SM;
+ * all counts of accesses and caches; and the numbers of atomics by line. Addresses may still differ, and with them the
+ * conflicts of DRAM channels and rows: that is a difference of about one percent. The cache has the last 128 launches. */
 #ifndef HEDDLE_MODEL_ESTIMATE_CACHE_H
 #define HEDDLE_MODEL_ESTIMATE_CACHE_H
 
@@ -17,34 +17,36 @@ struct estimate_cache;
 struct estimate_cache *estimate_cache_new(void);
 void estimate_cache_free(struct estimate_cache *all); /* NULL is none */
 
-/* Of one grid (not of counts->next), whose GPU's configuration stays what it is. false: it was not traced. */
+/* The estimate of one grid (without counts->next). The configuration of its GPU must not change. false: the grid was not
+ * traced. */
 bool estimate_cache_get(struct estimate_cache *all, const struct emu_counts *c,
                         struct launch_estimate *out);
 
-/* Of all grids of one launch by the host, `c` and those behind it, that were traced: nested_estimates. Returns how many there
- * are. `*out` is malloc'd, the caller's. all NULL: nothing is kept. */
+/* The estimates of all traced grids of one launch by the host (`c` and its list `next`), with nested_estimates(). Returns
+ * their number. The caller frees *out. all NULL: no cache is used. */
 size_t estimate_cache_get_all(struct estimate_cache *all, const struct emu_counts *c,
                               struct launch_estimate **out);
-/* Estimates of one launch after the other, computed by another host thread while the caller goes on, and by the caller where
- * several launches wait for it. They are those of estimate_cache_get(), launch by launch, however many threads there are.
+
+/* Estimates of successive launches, computed by another host thread while the caller continues, and by the caller if
+ * several launches wait. They are those of estimate_cache_get() for each launch, for any number of threads.
  *
  *     struct estimate_queue *q = estimate_queue_new(cache, done, self);
  *     if (!estimate_queue_add(q, report->counts, ended)) ...   // the next launch may begin
- *     estimate_queue_free(q);                                  // all are done; before the GPU and the order go
+ *     estimate_queue_free(q);                                  // after all; before the GPU and the order are freed
  *
  * `done` is called for each estimate in the order of the launches, by the caller's thread, in these functions. */
 struct estimate_queue;
 struct estimate_queue *
 estimate_queue_new(struct estimate_cache *all,
                    void (*done)(void *self, struct launch_estimate *t, bool ended), void *self);
-/* false: this launch is not for the queue, which has done all that were added before it: it has no trace, or it launched
- * grids, or it has another order than native, or hops are counted. */
+/* Adds a launch. false: the queue does not take the launch (it has no trace, it launched grids, its order is not native, or
+ * hops are counted), and has computed all launches that were added before. */
 bool estimate_queue_add(struct estimate_queue *q, const struct emu_counts *c, bool ended);
-/* Until all that were added are done. */
+/* Waits until all added launches are estimated. */
 void estimate_queue_settle(struct estimate_queue *q);
-void estimate_queue_free(struct estimate_queue *q); /* settled. NULL is none */
+void estimate_queue_free(struct estimate_queue *q); /* settles first; NULL is allowed */
 
-/* All that alike launches have in common, added to `key`. */
+/* Appends to `key` all properties that equal launches have in common. */
 struct buf;
 void estimate_cache_key(struct buf *key, const struct emu_counts *c);
 

@@ -1,4 +1,4 @@
-/* Options, then the machine that they make. */
+/* Reads the options of gpgpusim.config, then makes the configuration from them. */
 #include "model/gpgpusim.h"
 
 #include "base/arena.h"

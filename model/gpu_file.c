@@ -1,4 +1,4 @@
-/* What lines of YAML say of a GPU. */
+/* Reads GPU configurations from YAML files (model/gpu_file.h). */
 #include "model/gpu_file.h"
 
 #include "base/arena.h"

@@ -15,16 +15,16 @@ struct arena;
 struct buf;
 struct diags;
 
-/* Reads YAML strictly: every key known and there, once, every value in its range, none contradicting
- * another. Of YAML there are sections, `key: value` on lines of their own, and comments. false after errors.
- * Names are in the diags' arena. */
+/* Reads a YAML file strictly: each key is known and appears exactly once, each value is in its range, and no
+ * values contradict each other. The YAML subset has sections, `key: value` on lines of their own, and comments.
+ * Names are in the diags' arena. false after errors. */
 bool gpu_file_read(struct diags *d, struct emu_gpu *g);
 
-/* Whether it names a file: it has a '.' or a '/'. */
+/* Whether the text names a file: it contains a '.' or a '/'. */
 bool gpu_is_file(const char *name);
 
-/* The GPU of that name, or of that file: gpgpusim.config if it is called *.config, else YAML. NULL as name: the
- * default of emu_gpu_find. NULL: `why` says why, in lines. What the arena then holds lives as long as the GPU. */
+/* The GPU with this name, or of this file: gpgpusim.config if it is called *.config, else YAML. name NULL: the default
+ * of emu_gpu_find(). The GPU may be in the arena. NULL: `why` has the error, as lines. */
 const struct emu_gpu *gpu_find(const char *name, struct arena *a, struct buf *why);
 
 #endif

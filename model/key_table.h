@@ -1,4 +1,4 @@
-/* model/key_table.h: a structure as a file of `key: value` lines in sections, by a table of its members.
+/* model/key_table.h: reads and writes a structure as a file of `key: value` lines in sections, by a table of its members.
  *
  *     static const struct table_key keys[] = {
  *         {"machine", "branch", KEY_NUMBER, 0, 1e6, offsetof(struct x, branch), "cycles, after a branch"}, ...};
@@ -22,7 +22,7 @@ struct table_key {
     const char *section, *name;
     enum key_kind { KEY_NUMBER, KEY_COUNT, KEY_FLAG } kind; /* double, uint32_t, bool */
     double least, most;
-    size_t offset; /* of the member */
+    size_t offset; /* offset of the member in the structure */
     const char *text;
 };
 
@@ -30,24 +30,24 @@ struct key_reader {
     struct diags *diags;
     const struct table_key *keys;
     size_t count;
-    bool *seen; /* by key */
+    bool *seen; /* for each key: it was read */
     void *out;  /* the structure */
     char section[32];
 };
 
-/* A line `section:`, or an error. */
+/* Reads a line `section:`. Errors go to the diags. */
 void key_table_section(struct key_reader *r, struct yaml_piece key, struct yaml_piece value);
 
-/* A line `key: value` in the current section, or an error. */
+/* Reads a line `key: value` in the current section. Errors go to the diags. */
 void key_table_value(struct key_reader *r, struct yaml_piece key, struct yaml_piece value);
 
-/* An error for each key that no line had. */
+/* Reports an error for each key that was not read. */
 void key_table_complete(struct key_reader *r);
 
-/* A copy in the diags' arena, with a NUL behind it. */
+/* A NUL-terminated copy in the diags' arena. */
 const char *key_table_text(const struct key_reader *r, struct yaml_piece p);
 
-/* All sections, in the table's order; the text of each key is a comment behind its value. */
+/* Writes all sections, in the table's order; the text of each key is a comment behind its value. */
 void key_table_write(struct buf *out, const struct table_key *keys, size_t count, const void *from);
 
 #endif

@@ -1,7 +1,7 @@
 /* A machine from a GPU's configuration alone.
  *
  * The configuration (emu/gpu.def) has lanes per cycle, latencies from issue to a dependent instruction, sizes and
- * bandwidths, each with a source in model/gpus/. What is derived here without a source of its own is marked
+ * bandwidths, each with a source in model/gpus/. Numbers that are derived here without a source are marked
  * "Assumed". */
 #include "model/machine.h"
 

@@ -1,8 +1,9 @@
-/* Grids of one launch beside each other: see nested_grids.h.
+/* Concurrent execution of the grids of one launch (model/nested_grids.h).
  *
- * A strand is what goes on by itself: a CTA that launches or waits, or all other CTAs of a grid together. All strands that run
- * are slowed down alike, so there is a common clock for work, `done`, which advances by the pace in each cycle. What a strand
- * does next is a point on that clock; what waits for a latency is a point in time. There is a heap for each. */
+ * A strand is a unit of progress: a CTA that launches or waits, or all other CTAs of a grid together. All running strands
+ * are slowed down by the same factor, so there is a common clock of work, `done`, which advances by the pace in each cycle.
+ * The next event of a running strand is a point on that clock; the end of a latency is a point in time. Each kind of event
+ * has a heap. */
 #include "model/nested_grids.h"
 
 #include "emu/trace.h"

@@ -1,10 +1,10 @@
-/* model/regime.h: what kind of launch an estimate is of, as far as it says how good the estimate is.
+/* model/regime.h: classifies launches by the expected error of their estimates.
  *
  *     const enum launch_regime r = launch_regime_of(&estimate);
  *     low = estimate.cycles * fit->low[r];
  *
- * Errors of the timing model differ between kinds of launches: queues of atomics and imbalance are modelled worse than
- * chains of arithmetic. Intervals are those of the errors of the launch's own kind (calibrate/conformal.h). */
+ * Errors of the timing model differ between kinds of launches: queueing of atomics and imbalance are modelled less well
+ * than chains of arithmetic. The interval of a launch is from the errors of its own regime (calibrate/conformal.h). */
 #ifndef HEDDLE_MODEL_REGIME_H
 #define HEDDLE_MODEL_REGIME_H
 
@@ -16,7 +16,7 @@ enum launch_regime {
     REGIMES
 };
 
-/* By the parts of its cycles. */
+/* The regime of a launch, by the parts of its cycles. */
 enum launch_regime launch_regime_of(const struct launch_estimate *t);
 
 const char *launch_regime_name(enum launch_regime r); /* "memory" */

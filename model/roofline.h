@@ -1,9 +1,9 @@
-/* model/roofline.h: how near a launch, or several, come to what the GPU could do at best.
+/* model/roofline.h: compares the performance of launches with the GPU's maximum, by the roofline model.
  *
  * The roofline model (Williams, Waterman and Patterson, CACM 52(4), 2009), on instructions as in Ding and Williams,
  * "An Instruction Roofline Model for GPUs", PMBS 2019: warp instructions per byte of DRAM on one axis, warp
- * instructions per cycle on the other. The roof is the least of two rates: what all schedulers issue, and what DRAM's
- * bandwidth allows at that intensity.
+ * instructions per cycle on the other. The roof is the smaller of two rates: the issue rate of all schedulers, and the
+ * rate that DRAM's bandwidth allows at that intensity.
  *
  * Both models use it: launch_estimate.c for a traced launch, counter_fit.c for a row of counters, cli/estimate.c for
  * the sum of launches. */
@@ -15,9 +15,9 @@
 #include <stdbool.h>
 
 struct roofline {
-    double intensity;   /* warp instructions per byte of DRAM; 0: no byte was moved */
+    double intensity;   /* warp instructions per byte of DRAM; 0: no DRAM traffic */
     double performance; /* warp instructions per cycle of the SMs' clock, of the whole GPU */
-    double roof;        /* the most of these that are possible at this intensity */
+    double roof;        /* the highest performance that is possible at this intensity */
     bool dram_bound;    /* the roof is DRAM's bandwidth, not the schedulers */
 };
 

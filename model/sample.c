@@ -1,5 +1,5 @@
-/* Chooses SMs. The thresholds were set on the workloads of suites/: with the chosen SMs, totals differ by 1.7 % in
- * the mean from those with all SMs (docs/estimate.md). */
+/* Chooses the SMs that the model executes (model/sample.h). The thresholds were tuned on the workloads of suites/: with the
+ * chosen SMs, totals differ by 1.7 % in the mean from those with all SMs (docs/estimate.md). */
 #include "model/sample.h"
 
 #include "emu/counts.h"

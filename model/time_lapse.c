@@ -1,4 +1,4 @@
-/* Rows of numbers by interval, merged in pairs when they become too many. */
+/* Records a time lapse (model/time_lapse.h): a row of numbers for each interval; merges pairs of rows when there are too many. */
 #include "model/time_lapse.h"
 
 #include "model/timing_internal.h"

@@ -1,4 +1,4 @@
-/* model/timing_features.h: what launches are like, in numbers that do not depend on how large they are. */
+/* model/timing_features.h: features of launches: numbers that do not depend on the size of a launch. */
 #ifndef HEDDLE_MODEL_TIMING_FEATURES_H
 #define HEDDLE_MODEL_TIMING_FEATURES_H
 

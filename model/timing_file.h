@@ -1,4 +1,4 @@
-/* model/timing_file.h: the timing model's numbers for a GPU as a file, and the errors of estimates with them.
+/* model/timing_file.h: reads and writes files with the timing model's numbers for a GPU, and the errors of its estimates.
  *
  *     struct timing_fit fit;
  *     if (timing_file_read(&diags, &fit)) machine_use(&fit);      // the text is the diags' source
@@ -6,19 +6,19 @@
  * Lines of a plain YAML, `key: value` below `section:`, `#` begins a comment:
  *
  *     gpu: titanv                                       # first; names the configuration
- *     measured: GPGPU-Sim 4.2, SM7_TITANV               # on what; without it nothing is known of errors
+ *     measured: GPGPU-Sim 4.2, SM7_TITANV               # source of the cycles; without it errors are unknown
  *     machine:                                          # model/timing_numbers.def
  *       branch: 5.2
  *     latency:                                          # by class of instruction (ptx/costs.def), cycles
  *       ALU: 6.2
- *     interval:                                         # likewise, until a unit takes the next
- *     units:                                            # of an SM: INT, FP32, FP64, SFU, TENSOR, MEMORY
+ *     interval:                                         # by class: cycles until a unit accepts the next
+ *     units:                                            # numbers of an SM: INT, FP32, FP64, SFU, TENSOR, MEMORY
  *     error:                                            # mean, median, p90, worst, by_program, rank
  *     interval_80:                                      # alone_low, alone_high
  *     low_80: and high_80:                              # model/regimes.def
  *     least: and most:                                  # model/timing_features.def
  *
- * What a file leaves out of the machine is as the GPU's configuration says. */
+ * Numbers of the machine that a file does not have are derived from the GPU's configuration. */
 #ifndef HEDDLE_MODEL_TIMING_FILE_H
 #define HEDDLE_MODEL_TIMING_FILE_H
 
@@ -30,10 +30,10 @@ struct arena;
 struct buf;
 struct diags;
 
-/* Text is in the diags' arena. `g`: the GPU, if it is not built in; else NULL. false after errors. */
+/* Reads a file. Texts are in the diags' arena. `g`: the GPU, if it is not built in; else NULL. false after errors. */
 bool timing_file_read(struct diags *d, const struct emu_gpu *g, struct timing_fit *out);
 
-/* Of a file by name, in the arena. NULL: `why` says what is wrong with it. */
+/* Loads the file at a path; the result is in the arena. NULL: `why` has the error. */
 const struct timing_fit *timing_file_load(const char *path, const struct emu_gpu *g,
                                           struct arena *a, struct buf *why);
 

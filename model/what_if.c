@@ -1,4 +1,4 @@
-/* Traces with other accesses. */
+/* Changes the accesses of a trace, and estimates the changed trace (model/what_if.h). */
 #include "model/what_if.h"
 
 #include "emu/counts.h"

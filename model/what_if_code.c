@@ -1,4 +1,4 @@
-/* The code of a trace without some of its instructions and with others, and which instructions only compute addresses. */
+/* Removes instructions from the code of a trace and adds others; finds instructions that only compute addresses. */
 #include "base/arena.h"
 #include "model/timing_internal.h"
 #include "model/what_if_rewrite.h"

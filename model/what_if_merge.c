@@ -1,12 +1,12 @@
-/* The launch with a quarter of its CTAs, whose threads each compute the results of four: of 2 x 2 neighbours, or of 4 side by
- * side where the grid has one row (Volkov, "Better Performance at Lower Occupancy", GTC 2010).
+/* A launch with a quarter of the CTAs, in which each thread computes the results of four threads: of 2 x 2 neighbours, or of
+ * 4 neighbours in a row if the grid has one row (Volkov, "Better Performance at Lower Occupancy", GTC 2010).
  *
- * A warp of a merged CTA does what the warps of the same number in the four CTAs did. Loads that name the same lines in two
- * of the four are done once, and so are the instructions that use their results alone; what only counts iterations or
- * computes addresses is done once. All else is done for each of the four, in other registers and so independently.
+ * A warp of a merged CTA executes the instructions of the warps with its number in the four CTAs. Loads that access the same
+ * lines in two of the four execute once, and so do instructions that use only their results, and instructions that only
+ * count iterations or compute addresses. All others execute for each of the four, in separate registers and so independently.
  *
- * Nothing is merged where the warps take different paths, and where not all CTAs were traced. That the code needs more
- * registers is not counted. */
+ * CTAs are not merged if their warps take different paths, or if not all CTAs were traced. The additional registers of the
+ * code are not modelled. */
 #include "model/timing_internal.h"
 #include "model/what_if_rewrite.h"
 #include "ptx/isa.h"

@@ -2,12 +2,12 @@
  *
  * A warp executes a block as often as its slowest lane does. If it executes one n times with l1, l2, ... ln active
  * lanes, then (l1 + ... + ln) / 32 executions with all lanes do the same work: a warp for each row of a matrix instead of
- * a lane, or other lanes taking over the remaining iterations. Executions that follow each other become one, with the
- * lines and lanes of all of them; the first one's place in the trace is theirs.
+ * a lane, or other lanes taking over the remaining iterations. Consecutive executions are merged to one, with the lines and
+ * lanes of all of them, at the first one's place in the trace.
  *
  * The active lanes of an execution are those of its accesses to memory; the trace has no others. Blocks without
- * accesses have the mean of the launch. Blocks with atomics, barriers, fences or shuffles stay as they are, and nothing
- * is moved over a barrier. Whether an iteration needs the result of the one before is not looked at. */
+ * accesses are assumed to have the mean of the launch. Blocks with atomics, barriers, fences or shuffles are not changed,
+ * and no execution is moved across a barrier. Dependences between iterations are ignored. */
 #include "model/what_if_rewrite.h"
 
 #include "model/timing_internal.h"

@@ -1,8 +1,8 @@
-/* model/what_if_rewrite.h: what the files of model/what_if.h share: changing the copy of a CTA's trace.
+/* model/what_if_rewrite.h: functions that change the copy of a CTA's trace, for the files of model/what_if.h.
  *
- * A rewriter gets a CTA whose warps, words and lines are its own (malloc), and replaces them. New lines are appended:
- * an access names its lines by their index. What a trace stands for (trace_warp.instructions, folded) stays that of
- * the launch, so that the estimate is scaled as that of the launch is. */
+ * A rewriter gets a CTA that owns its warps, words and lines (malloc), and replaces them. It appends new lines, because
+ * accesses have indices of lines. The weights of a trace (trace_warp.instructions, folded) stay those of the launch, so
+ * that the estimate is scaled in the same way. */
 #ifndef HEDDLE_MODEL_WHAT_IF_REWRITE_H
 #define HEDDLE_MODEL_WHAT_IF_REWRITE_H
 
@@ -12,7 +12,7 @@
 
 struct rewrite {
     const struct emu_counts *counts;
-    const uint8_t *changes; /* by number among counts->instructions */
+    const uint8_t *changes; /* enum what_if_change for each of counts->instructions */
     struct what_if_counted *counted;
     uint32_t added; /* the first block that the rewrite adds to the code; the others follow */
 };
@@ -21,12 +21,12 @@ static inline bool rewrite_is_block(uint32_t word)
 {
     return (word & 3) == TRACE_BLOCK;
 }
-/* Words of what begins here: a block's word, or an access. */
+/* Number of words of the block or access that begins here. */
 static inline uint32_t rewrite_length(const uint32_t *words)
 {
     return rewrite_is_block(words[0]) ? 1 : 1 + trace_access_words(words);
 }
-/* The instruction of an access: among the trace's, and among counts->instructions. */
+/* The index of an access's instruction in the trace; rewrite_place(): in counts->instructions. */
 static inline uint32_t rewrite_inst(const struct rewrite *r, uint32_t word)
 {
     return r->counts->trace->site_inst[word >> 2];
@@ -35,7 +35,7 @@ static inline uint32_t rewrite_place(const struct rewrite *r, uint32_t word)
 {
     return r->counts->trace->insts[rewrite_inst(r, word)].place;
 }
-/* Whether the access at `words` goes to global memory through the caches, and how. */
+/* Whether the access at `words` is a load of global memory through the caches. */
 static inline bool rewrite_is_load(const struct trace_cta *c, const uint32_t *words)
 {
     if ((words[0] & 3) != TRACE_GLOBAL || !TRACE_SIZE_N(words[2])) return false;
@@ -43,19 +43,19 @@ static inline bool rewrite_is_load(const struct trace_cta *c, const uint32_t *wo
     return how == COUNT_LOAD || how == COUNT_LOAD_L2;
 }
 
-void *rewrite_copy(const void *from,
-                   size_t size); /* of malloc; aborts without memory; NULL: zeros */
+/* A copy from malloc(); from NULL: zeros. Aborts if there is no memory. */
+void *rewrite_copy(const void *from, size_t size);
 
-struct rewrite_words { /* of a warp that is written again */
+struct rewrite_words { /* the new words of a warp */
     uint32_t *words;
     uint32_t count, cap;
 };
 void rewrite_put(struct rewrite_words *to, const uint32_t *words, uint32_t count);
-/* The warp has these words from now on. */
+/* Replaces the words of the warp by these. */
 void rewrite_end(struct trace_warp *w, struct rewrite_words *to);
 uint32_t rewrite_add_line(struct trace_cta *c, struct trace_line line); /* its index */
 
-/* A copy of the CTA, to be freed with rewrite_free. */
+/* A copy of the CTA; rewrite_free() frees it. */
 struct trace_cta *rewrite_cta(const struct trace_cta *c);
 void rewrite_free(const struct trace_cta **list, uint32_t count);
 
@@ -67,21 +67,22 @@ void what_if_widen(const struct rewrite *r, struct trace_cta *c);
 
 /* ---- other code (model/what_if_code.c) -------------------------------------------------------------------------------- */
 
-/* Without the instructions in `dropped`. `given`, by instruction: the one that gives its results from now on, itself or one
- * that is not dropped; NULL: nobody gives those of dropped ones. Their accesses must leave the warps' words too. */
+/* The code of a trace without the instructions in dropped[]. given[], for each instruction: the instruction that computes
+ * its results instead, itself or one that is not dropped; NULL: no instruction computes the results of dropped ones. The
+ * caller also removes their accesses from the words of warps. */
 struct shorter_code *shorter_code_new(const struct emu_trace *t, const bool *dropped,
                                       const uint32_t *given);
-void shorter_code_free(struct shorter_code *code); /* NULL: nothing */
+void shorter_code_free(struct shorter_code *code); /* NULL is allowed */
 void shorter_code_use(const struct shorter_code *code, struct emu_trace *t);
 
-/* An instruction that a rewrite adds. Its registers have numbers of their own, below REWRITE_REGS, first those that are read. */
+/* An instruction that a rewrite adds. Its registers have separate numbers below REWRITE_REGS; registers that it reads come first. */
 enum { REWRITE_INSTS = 32, REWRITE_REGS = 8 };
 struct rewrite_inst {
     const char *opcode; /* "ld.global.f32" */
     uint8_t reads, writes, regs[3];
 };
-/* Appends a block of these; its number. REWRITE_INSTS at most in all. The word of an access of instruction k of all that were
- * added has the site rewrite_added_site(trace, k). */
+/* Appends a block of these instructions, and returns its number. There may be REWRITE_INSTS added instructions in all. The word
+ * of an access of added instruction k has the site rewrite_added_site(trace, k). */
 uint32_t shorter_code_add(struct shorter_code *code, const struct rewrite_inst *list,
                           uint32_t count);
 static inline uint32_t rewrite_added_site(const struct emu_trace *t, uint32_t k)
@@ -89,13 +90,13 @@ static inline uint32_t rewrite_added_site(const struct emu_trace *t, uint32_t k)
     return t->site_count + k;
 }
 
-/* Without the loads that another one replaces. */
+/* The code without loads that a vector load replaces. */
 struct shorter_code *wide_code(const struct emu_counts *c, const uint8_t *changes);
-/* With the instructions of a reduction by shuffles. */
+/* The code with the instructions of a reduction by shuffles. */
 struct shorter_code *shuffle_code(const struct emu_counts *c, const uint8_t *changes);
-/* Without the instructions that only compute addresses of tiled loads, with those that load a tile. */
+/* The code without instructions that only compute addresses of tiled loads, and with instructions that load a tile. */
 struct shorter_code *tile_code(const struct emu_counts *c, const uint8_t *changes);
-/* Without the instructions whose results are used for the addresses of the changed instructions alone. */
+/* The code without instructions whose results are used only for addresses of the changed instructions. */
 struct shorter_code *code_without_addresses(const struct emu_counts *c, const uint8_t *changes,
                                             uint8_t change);
 

@@ -1,8 +1,8 @@
-/* WHAT_IF_SHUFFLED: atomics that every warp of a CTA does once, on one line, as a reduction of the CTA.
+/* WHAT_IF_SHUFFLED: replaces atomics that every warp of a CTA executes once, on one line, by a reduction of the CTA.
  *
- * Before the block of its atomic a warp adds up what its lanes have, if several of them had a value, by a shuffle and an
+ * Before the block of its atomic a warp adds the values of its lanes, if several lanes have one, by a shuffle and an
  * addition for each halving of the lanes; it stores the sum to shared memory and waits at a barrier. The first warp loads
- * the sums of all, adds them up in the same way, and its atomic is that of the CTA. (Luitjens, "Faster Parallel Reductions
+ * all sums, adds them in the same way, and executes the atomic of the CTA. (Luitjens, "Faster Parallel Reductions
  * on Kepler", 2014.) */
 #include "model/what_if_rewrite.h"
 #include "ptx/isa.h"

@@ -1,12 +1,12 @@
-/* WHAT_IF_TILED: loads of a CTA that go through a tile in shared memory.
+/* WHAT_IF_TILED: replaces loads of a CTA by loads from a tile in shared memory.
  *
- * The warps of a CTA are taken to load in step: the n-th load of each warp, then the next one of each. As long as the
- * sectors that they name fit into the shared memory that the CTA can have, these are one tile. Before the block in which
- * a warp reads a tile first, it waits at a barrier, loads its part of the tile's sectors and stores them to shared memory,
+ * The warps of a CTA are assumed to load in lockstep: the n-th load of each warp, then the next one of each. As long as
+ * their sectors fit into the shared memory that the CTA can have, they form one tile. Before the block in which
+ * a warp first reads a tile, it waits at a barrier, loads its part of the tile's sectors and stores them to shared memory,
  * 128 bytes at a time, and waits at another barrier. Each load of the launch then reads shared memory, in one pass.
  *
- * A CTA whose lanes ask for less than TIMES the bytes of the sectors loads each word about once, and stays as it is. The
- * same sectors loaded by other CTAs are not looked at: a tile of a CTA does not save them. */
+ * A CTA whose lanes load less than TIMES the bytes of the sectors loads each word about once, and is not changed. Loads of
+ * the same sectors by other CTAs do not count: a tile of a CTA does not save them. */
 #include "model/what_if_rewrite.h"
 
 #include "model/timing_internal.h"

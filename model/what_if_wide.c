@@ -1,11 +1,10 @@
-/* WHAT_IF_WIDER: one vector load instead of several loads of words that lie side by side.
+/* WHAT_IF_WIDER: replaces several loads of adjacent words by one vector load.
  *
- * Loads of a block with the same opcode, of which one lane's words lie in one sector, can be one load of 8 or 16 bytes.
- * The first of the group stays, names the sectors that it named, and gives the results of all; the others leave the code.
- * A trace has no addresses of lanes. That the words of a lane lie side by side is concluded from the sectors: they are the
- * same for all loads of the group in every execution, and have as many bytes as the lanes ask for, or more. So lanes that
- * load one word together (a broadcast) are not looked at. Whether the address is aligned for a vector load is the
- * programmer's to know. */
+ * Loads of a block with the same opcode can be one load of 8 or 16 bytes if the words of a lane are in one sector. The
+ * first load of the group stays, with its sectors, and computes the results of all; the others are removed from the code.
+ * A trace has no addresses of lanes. The words of a lane are assumed to be adjacent if the sectors are the same for all
+ * loads of the group in every execution, and have at least as many bytes as the lanes load. So lanes that load one word
+ * together (a broadcast) are not considered. The programmer must know whether the address is aligned for a vector load. */
 #include "model/what_if_rewrite.h"
 
 #include "model/timing_internal.h"
