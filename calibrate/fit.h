@@ -1,13 +1,13 @@
-/* calibrate/fit.h: weights that explain measured launches. The one user of GSL.
+/* calibrate/fit.h: fits the weights of the counter model to measured launches. Uses GSL.
  *
  *     struct fit f;
  *     fit_rows(&rows, &f);
- *     if (f.undetermined) ...                       // the data say nothing of some weights
+ *     if (f.undetermined) ...                       // the data do not determine some weights
  *
  * Least squares of log(estimate / measured) by Levenberg-Marquardt (gsl_multifit_nlinear) over the logarithms
- * of the weights, which so are positive; each held near what was thought before by its spread
- * (model/counter_weights.def); rows of large error count less (iteratively reweighted, about as their absolute
- * error); an application of n rows counts as sqrt(n). Then again without each application. */
+ * of the weights, so that weights are positive. A prior keeps each weight near its initial value, within its spread
+ * (model/counter_weights.def). Rows with large errors have less weight (iteratively reweighted, about as for the absolute
+ * error); an application of n rows has the weight sqrt(n). The fit is repeated without each application. */
 #ifndef HEDDLE_CALIBRATE_FIT_H
 #define HEDDLE_CALIBRATE_FIT_H
 
@@ -15,15 +15,15 @@
 
 struct fit {
     double weights[WEIGHTS];
-    double known[WEIGHTS]; /* how much data say of each: 0 nothing, 1 all */
-    unsigned undetermined; /* a bit for each weight that is known too little */
-    double *inside,
-        *outside; /* by row: estimated by all rows; without its application's. In the rows' arena */
+    double known[WEIGHTS]; /* how far the data determine each: 0 not at all, 1 fully */
+    unsigned undetermined; /* a bit for each weight that the data do not determine */
+    /* Estimates for each row: by the fit to all rows; by the fit without its application. In the rows' arena. */
+    double *inside, *outside;
 };
 
-/* To all rows; leaves `outside` NULL, which is most of the work. */
+/* Fits to all rows only; leaves `outside` NULL, which would be most of the work. */
 void fit_weights(const struct rows *rows, struct fit *f);
-/* Rows of at least two applications. */
+/* Fits to all rows, and without each application. There must be rows of at least two applications. */
 void fit_rows(const struct rows *rows, struct fit *f);
 
 #endif

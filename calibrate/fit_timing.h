@@ -1,18 +1,17 @@
-/* calibrate/fit_timing.h: numbers of the timing model that explain measured cycles of launches.
+/* calibrate/fit_timing.h: fits numbers of the timing model to the measured cycles of launches.
  *
  *     struct timing_fitting f;
  *     fit_timing(&data, &start, &f);
  *     printf("%s: %g\n", f.numbers[0].name, f.numbers[0].value);
  *
- * Each launch was traced once (emu/trace_file.h) and is executed by the timing model with other numbers. Least squares of
- * log(estimate / measured) by Levenberg-Marquardt (gsl_multifit_nlinear), derivatives by differences: estimates
- * are steps here and there, so these are wide. Each number is held near what it was thought to be by its spread
- * (model/timing_numbers.def); launches of large error count less (iteratively reweighted, about as their absolute
- * error); a program of n launches counts as sqrt(n).
+ * Each launch was traced once (emu/trace_file.h), and the timing model executes the trace with other numbers. Least squares
+ * of log(estimate / measured) by Levenberg-Marquardt (gsl_multifit_nlinear). Derivatives are finite differences with large
+ * steps, because estimates are step functions in places. A prior keeps each number near its initial value, within its
+ * spread (model/timing_numbers.def). Launches with large errors have less weight (iteratively reweighted, about as for the
+ * absolute error); a program of n launches has the weight sqrt(n).
  *
- * Then again without each program: a Gauss-Newton step from the numbers that all came to, with the derivatives
- * there. If it moves a number by more than a tenth it is tried on the other programs, and halved until their fit is
- * better. */
+ * The fit without one program is a Gauss-Newton step from the numbers of the fit to all, with the derivatives there. If the
+ * step changes a number by more than a tenth, it is tried on the other programs, and halved until their fit is better. */
 #ifndef HEDDLE_CALIBRATE_FIT_TIMING_H
 #define HEDDLE_CALIBRATE_FIT_TIMING_H
 
@@ -23,10 +22,10 @@
 struct emu_counts;
 
 struct timing_data {
-    const struct rows *rows;          /* `cycles`; applications are programs */
-    const struct emu_counts **launch; /* by row, with its trace */
-    unsigned threads;                 /* of the host; 0: as many as it has */
-    /* `done` of `all` steps of that part have ended; NULL: nobody wants to know */
+    const struct rows *rows;          /* measured `cycles`; applications are programs */
+    const struct emu_counts **launch; /* for each row its launch, with the trace */
+    unsigned threads;                 /* host threads; 0: one for each processor */
+    /* Called when `done` of `all` steps of a part have ended; NULL: not called. */
     void (*progress)(void *self, const char *what, size_t done, size_t all);
     void *progress_self;
 };
@@ -35,30 +34,30 @@ enum { TIMING_NUMBERS = 64 };
 struct timing_number {
     const char *name, *text;
     double before, value;
-    double known; /* how much data say of it: 0 nothing, 1 all */
+    double known; /* how far the data determine it: 0 not at all, 1 fully */
 };
 
 struct timing_fitting {
     struct timing_machine machine;
     size_t count;
-    struct timing_number numbers[TIMING_NUMBERS]; /* that were fitted; others are as at the start */
-    uint64_t undetermined; /* a bit for each number that is known too little */
-    /* By row: estimated at the start; by all rows; without its program's. In the arena. */
+    struct timing_number numbers[TIMING_NUMBERS]; /* the fitted numbers; others did not change */
+    uint64_t undetermined; /* a bit for each number that the data do not determine */
+    /* Estimates for each row: at the start; by the fit to all rows; by the fit without its program. In the arena. */
     double *before, *inside, *outside;
-    struct launch_estimate
-        *estimates; /* by row, as `heddle estimate` prints them; without its program's launches */
-    uint64_t runs;  /* of the timing model, over launches */
+    /* For each row the estimate that `heddle estimate` prints, by the fit without its program. */
+    struct launch_estimate *estimates;
+    uint64_t runs; /* number of runs of the timing model, over all launches */
 };
 
-/* Rows of at least two programs. */
+/* Fits; there must be rows of at least two programs. */
 void fit_timing(const struct timing_data *d, const struct timing_machine *start,
                 struct timing_fitting *f);
 
-/* The estimate of each row on that machine, as `heddle estimate` makes it. */
+/* The estimate of each row on a machine, as `heddle estimate` makes it. */
 void timing_estimates(const struct timing_data *d, const struct timing_machine *m,
                       struct launch_estimate *out);
 
-/* Cycles of each row on that machine. */
+/* The cycles of each row on a machine. */
 void timing_cycles(const struct timing_data *d, const struct timing_machine *m, double *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A table of columns for each kind of file; what they come to; what cannot be. */
+/* A table of columns for each kind of file, the counters computed from them, and checks for impossible values. */
 #include "calibrate/rows.h"
 #include "calibrate/rows_add.h"
 

@@ -1,4 +1,4 @@
-/* Lines of `name = value`; a launch's begin with `kernel_name`. */
+/* Reads lines `name = value` of GPGPU-Sim; the lines of a launch begin with `kernel_name`. */
 #include "calibrate/rows_add.h"
 
 #include "base/arena.h"

@@ -1,8 +1,8 @@
-/* calibrate/traces.h: which trace is of which measured launch.
+/* calibrate/traces.h: matches traces with measured launches.
  *
  *     struct traces t = {.arena = a};
  *     const char *why = traces_read(&t, "all.traces");          // once for each file
- *     if (!traces_match(&t, &rows, launch, &out)) ...            // launch[i] is of rows.list[i]
+ *     if (!traces_match(&t, &rows, launch, &out)) ...            // launch[i] is the trace of rows.list[i]
  */
 #ifndef HEDDLE_CALIBRATE_TRACES_H
 #define HEDDLE_CALIBRATE_TRACES_H
@@ -22,10 +22,11 @@ struct traces {
     size_t count, cap;
 };
 
-/* NULL, or what is wrong with the file. */
+/* Reads a file of traces. Returns NULL, or an error message. */
 const char *traces_read(struct traces *t, const char *path);
 
-/* Rows without a trace of their run and launch on their GPU are left out, and named in `said`. false: none is left. */
+/* Finds the trace of each row, by run, launch and GPU. Removes rows without a trace, and appends their names to `said`.
+ * false: no row is left. */
 bool traces_match(const struct traces *t, struct rows *rows, const struct emu_counts **launch,
                   struct buf *said);
 

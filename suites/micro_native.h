@@ -1,5 +1,5 @@
-/* suites/micro_native.h: the kernels of suites/kernels/micro.cu in C: the work of `threads` threads by one thread of the
- * host, as a compiler makes the best of it. `out` has 2^22 words. */
+/* suites/micro_native.h: the kernels of suites/kernels/micro.cu in C: one thread of the host does the work of `threads`
+ * threads, as an optimising compiler compiles it. `out` has 2^22 words. */
 #ifndef HEDDLE_SUITES_MICRO_NATIVE_H
 #define HEDDLE_SUITES_MICRO_NATIVE_H
 

@@ -1,4 +1,4 @@
-/* What all workloads share: a run, its resources, launches, verification. */
+/* Functions that all workloads use: a run, its resources, launches, verification (suites/suite.h). */
 #define _GNU_SOURCE
 #include "suites/suite.h"
 

@@ -1,13 +1,13 @@
-/* suites/suite.h: workloads, each a C host program on the CUDA driver API with a kernel file.
+/* suites/suite.h: workloads. Each workload is host code in C on the CUDA driver API, and a kernel file.
  *
  *     struct suite_options o = {.size = SUITE_SMALL, .seed = 1};
  *     struct suite_result r = suite_run(suite_find("saxpy"), &o);
  *     printf("%s: %s\n", "saxpy", r.passed ? "passed" : r.message);
  *
- * A workload makes its inputs from a seed, runs its kernels and compares what they left with a plain
- * computation on the host, bit for bit. It calls the driver API and nothing else of Heddle, so the same
- * code runs on a GPU (suites/main.c). suites/kernels/NAME.cu are the kernels, suites/ptx/NAME.ptx what
- * nvcc made of them (suites/generate.sh), and that text is inside the program. */
+ * A workload generates its inputs from a seed, runs its kernels and compares their results with a simple
+ * computation on the host, bit by bit. It uses only the driver API, so the same code runs on a GPU
+ * (suites/main.c). suites/kernels/NAME.cu has the kernels; nvcc compiles them to suites/ptx/NAME.ptx
+ * (suites/generate.sh), which is compiled into the program. */
 #ifndef HEDDLE_SUITES_SUITE_H
 #define HEDDLE_SUITES_SUITE_H
 
@@ -28,17 +28,17 @@ bool suite_size_read(const char *text, enum suite_size *out);
 struct suite_context;
 struct suite_workload {
     const char *name, *summary;
-    const char *ptx; /* the kernel file: "reduce" for suites/ptx/reduce.ptx */
+    const char *ptx; /* name of the kernel file: "reduce" for suites/ptx/reduce.ptx */
     void (*run)(struct suite_context *ctx);
-    const char *
-        inputs; /* of what suite_options.input may be made: names with '|' between; "edges=" wants a number; "": none */
-    bool wants_graph; /* takes suite_options.graph */
+    /* The parts of suite_options.input: names separated by '|'; "edges=" takes a number; "": no inputs. */
+    const char *inputs;
+    bool wants_graph; /* the workload takes suite_options.graph */
 };
 
 size_t suite_count(void);
 const struct suite_workload *suite_at(size_t i);           /* in order of name */
 const struct suite_workload *suite_find(const char *name); /* NULL: none */
-const char *suite_ptx(const char *file); /* the text of a kernel file; NULL: none */
+const char *suite_ptx(const char *file); /* the text of a kernel file; NULL: no such file */
 
 struct suite_dim {
     unsigned x, y, z;
@@ -48,62 +48,63 @@ struct suite_launched {
     const char *kernel;
     struct suite_dim grid, block;
     unsigned shared;
-    double seconds; /* between events */
+    double seconds; /* between events around the launch */
 };
 
 struct suite_options {
     enum suite_size size;
-    uint64_t seed; /* of the inputs */
-    const char *
-        input; /* one of the workload's named inputs, or numbers of it ("n=4096"); NULL: what the size says */
-    const char *graph; /* a file for workloads that want one; NULL: a graph made from the seed */
-    /* Called after each launch. NULL: nobody wants to know. */
+    uint64_t seed; /* seed of the inputs */
+    /* One of the workload's named inputs, or numbers ("n=4096"); NULL: the input of this size. */
+    const char *input;
+    const char
+        *graph; /* path of a graph, for workloads that take one; NULL: generated from the seed */
+    /* Called after each launch; NULL: not called. */
     void (*launched)(void *self, const struct suite_launched *l);
     void *launched_self;
 };
 
 struct suite_result {
     bool passed;
-    bool bad_input;     /* it did not begin: a file that the options name is damaged */
-    CUresult error;     /* of the driver call that failed; CUDA_SUCCESS: none did */
-    char message[1024]; /* why it did not pass; else a note, or "" */
-    uint64_t digest;    /* of all that it read back from the device, in order: FNV-1a, 64 bits */
+    bool bad_input;     /* the run did not begin: a file that the options name is damaged */
+    CUresult error;     /* error of the driver call that failed; CUDA_SUCCESS: none */
+    char message[1024]; /* why the run did not pass; else a note, or "" */
+    uint64_t digest;    /* 64-bit FNV-1a of all bytes read back from the device, in order */
     unsigned launches;
     double kernel_seconds; /* between events around each launch */
-    double seconds;        /* of the host's wall clock, all in all */
+    double seconds;        /* wall-clock time of the whole run */
 };
 
-/* Reads what stands behind "NAME:": a size, or an input of this workload: at most one of its names and numbers, in any
- * sequence ("cnv2_1", "n=4096", "cnv2_1:images=16"). Numbers are from 1 to 2^28. The text stays the caller's. false: the workload has no
- * such input. */
+/* Reads the text behind "NAME:": a size, or an input of this workload, which has at most one of its names, and numbers, in any
+ * order ("cnv2_1", "n=4096", "cnv2_1:images=16"). Numbers are from 1 to 2^28. The options point into the text. false: the
+ * workload has no such input. */
 bool suite_input_read(const struct suite_workload *w, const char *text, struct suite_options *out);
 
-/* Initialises CUDA if need be and runs in a context of its own on device 0. */
+/* Initialises CUDA if necessary, and runs the workload in a new context on device 0. */
 struct suite_result suite_run(const struct suite_workload *w, const struct suite_options *options);
 
 /* ---- for workloads ------------------------------------------------------------------------------
- * None of these returns after an error: the run ends there, and what it took is given back. */
+ * These functions do not return after an error: the run ends, and its resources are freed. */
 
 struct suite_context {
     enum suite_size size;
     uint64_t seed;
     const char *graph;
-    struct suite_run *run; /* the rest */
+    struct suite_run *run; /* private to suite.c */
 };
 
-/* The number that the run names for a key of the workload's inputs ("edges=42000"); 0: it names none. */
+/* The number that the run gives for a key of the workload's inputs ("edges=42000"); 0: none. */
 size_t suite_number(const struct suite_context *ctx, const char *key);
-/* The number of elements that the run names (n=COUNT), else one of three by its size. */
+/* The number of elements that the run gives (n=COUNT); else one of three by the size of the run. */
 size_t suite_count_of(const struct suite_context *ctx, size_t small, size_t medium, size_t large);
-bool suite_has_input(const struct suite_context *ctx); /* whether the run names one */
-/* Which of the workload's named inputs the run is for; the first if it names none. */
+bool suite_has_input(const struct suite_context *ctx); /* whether the run names an input */
+/* The index of the named input that the run uses; 0 if the run names none. */
 size_t suite_input(const struct suite_context *ctx);
 /* One of three, by the size of the run. */
 size_t suite_pick(const struct suite_context *ctx, size_t small, size_t medium, size_t large);
 
 void suite_fail(struct suite_context *ctx, const char *format, ...)
     __attribute__((format(printf, 2, 3), noreturn));
-/* The same because of a file that the options name. */
+/* Fails because of a file that the options name. */
 void suite_bad_input(struct suite_context *ctx, const char *why) __attribute__((noreturn));
 void suite_note(struct suite_context *ctx, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -141,11 +142,11 @@ static inline struct suite_dim suite_2d(unsigned x, unsigned y)
 void suite_launch_params(struct suite_context *ctx, CUfunction f, struct suite_dim grid,
                          struct suite_dim block, unsigned shared, void **params);
 
-/* Any other call of the driver API. */
+/* Makes any other call of the driver API; fails if it returns an error. */
 #define suite_check(ctx, call) suite_check_result((ctx), (call), #call)
 void suite_check_result(struct suite_context *ctx, CUresult r, const char *call);
 
-/* Fails with the first element that differs; floats by their bits. */
+/* Compare arrays, floats by their bits; fail at the first element that differs. */
 void suite_verify_u32(struct suite_context *ctx, const char *what, const uint32_t *got,
                       const uint32_t *want, size_t n);
 void suite_verify_f32(struct suite_context *ctx, const char *what, const float *got,
