@@ -1,5 +1,5 @@
-/* heddle advise TARGET: which lines of a program's kernels cost cycles that a rewrite would save, and how many: the
- * launch's trace is executed again with better accesses or fuller warps (cli/advise_find.c). */
+/* heddle advise TARGET: prints lines of a program's kernels for which a rewrite would save cycles, and the saving: the
+ * timing model executes the launch's trace with better accesses or fuller warps (cli/advise_find.c). */
 #define _GNU_SOURCE
 #include "cli/advise.h"
 #include "cli/command.h"

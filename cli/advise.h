@@ -1,11 +1,11 @@
-/* cli/advise.h: what `heddle advise` says about a run.
+/* cli/advise.h: the advice that `heddle advise` gives about a run.
  *
  *     struct advices a = {.arena = arena, .gpu = "titanv"};
  *     advices_add_launch(&a, counts);                 // for each launch, with its trace
  *     advices_sort(&a);
  *     advices_print(&a);
  *
- * One advice is about one line of a kernel, or about the kernel (its first line), summed over its launches. */
+ * An advice is about one line of a kernel, or about the kernel (its first line), summed over its launches. */
 #ifndef HEDDLE_CLI_ADVISE_H
 #define HEDDLE_CLI_ADVISE_H
 
@@ -33,31 +33,31 @@ struct advice {
     const char *kernel, *file;
     uint32_t line;
     enum advice_kind kind;
-    double saved; /* cycles, at most */
-    /* What was counted, in the kind's unit: before and after, for `accesses` of them (docs/formats.md). */
+    double saved; /* upper bound of the saving in cycles */
+    /* Counts in the unit of the kind: before and after the change, for `accesses` accesses (docs/formats.md). */
     double accesses, before, after;
-    const char
-        *detail; /* of ADVICE_OCCUPANCY: the limit, and what would allow one CTA more; else NULL */
-    /* Another way to do it (advice_other_way), where each launch allows it. May save less than `saved`, and less than 0. */
-    double saved_otherwise;        /* cycles */
-    bool otherwise, not_otherwise; /* a launch allows it; a launch does not */
+    /* ADVICE_OCCUPANCY: the limit, and the change that would allow one more CTA; else NULL. */
+    const char *detail;
+    /* An alternative change (advice_other_way), if all launches allow it. Its saving may be below `saved`, and below 0. */
+    double saved_otherwise;        /* saving of the alternative in cycles */
+    bool otherwise, not_otherwise; /* some launch allows the alternative; some launch does not */
 };
 
 struct advices {
     struct arena *arena;
     struct advice *list;
     size_t count, cap;
-    double cycles; /* of all launches */
+    double cycles; /* sum over all launches */
     size_t launches;
     const char *gpu;
 };
 
 void advices_add_launch(struct advices *a, const struct emu_counts *c);
-void advices_sort(struct advices *a); /* the largest saving first */
+void advices_sort(struct advices *a); /* by saving, the largest first */
 
 void advices_print(const struct advices *a);
 void advices_print_json(const struct advices *a);
-/* The list "advice" of the document alone. */
+/* Appends only the list "advice" of the document. */
 void advices_put_json(const struct advices *a, struct buf *out);
 
 #endif

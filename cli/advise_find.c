@@ -1,7 +1,7 @@
-/* What could be better about a launch: for each candidate the timing model executes a changed copy of the trace
+/* Finds advice about a launch: for each candidate the timing model executes a changed copy of the trace
  * (model/what_if.h), and the difference of the estimates is the saving.
  *
- * Candidates are chosen by the counts of the launch, which cost nothing; at most CANDIDATES of each kind are tried. */
+ * Candidates are chosen by the counts of the launch, which needs little time; at most CANDIDATES of each kind are tried. */
 #include "cli/advise.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* Advice as text and as JSON. */
+/* Prints advice as text and as JSON. */
 #include "cli/advise.h"
 #include "cli/json.h"
 

@@ -1,4 +1,4 @@
-/* heddle area ORDER: the storage that the hardware of an order needs, as a table of sums. */
+/* heddle area ORDER: prints the storage that the hardware of an order needs, as a table of sums. */
 #include "base/arena.h"
 #include "cli/command.h"
 #include "cli/gpu_file.h"

@@ -1,5 +1,5 @@
-/* heddle bench: rates of the emulator by kernels that do one kind of operation (suites/micro.h), beside native C and
- * beside another device or an earlier build. */
+/* heddle bench: measures the emulator's rates of single kinds of operations (suites/micro.h), and prints them beside those
+ * of native C, of another device, or of an earlier build. */
 #define _GNU_SOURCE
 #include "cli/command.h"
 #include "cli/json.h"

@@ -1,4 +1,4 @@
-/* cli/chart.h: bars as SVG, beside each other or stacked, one group for each name.
+/* cli/chart.h: bar charts as SVG: groups of bars, side by side or stacked.
  *
  *     struct chart c = {.unit = "cycles", .groups = names, .group_count = 2, .series = orders, .series_count = 3,
  *                       .values = means, .least = least, .most = most};
@@ -14,20 +14,20 @@
 struct buf;
 
 struct chart {
-    const char *unit;                          /* of the axis */
-    const char *const *groups, *const *series; /* names */
+    const char *unit;                          /* unit of the axis */
+    const char *const *groups, *const *series; /* names of groups and of series */
     size_t group_count, series_count;
     bool stacked, logarithmic;
-    const double *values; /* of each group, of each series; NAN: none */
-    const double *least,
-        *most; /* likewise, the ends of a line through the bar; NULL: no bar has one */
+    const double *values; /* for each group, for each series; NAN: none */
+    /* Ends of an error line through each bar, indexed like `values`; NULL: no error lines. */
+    const double *least, *most;
 };
 
-/* Nothing without groups or series. */
+/* Appends the chart; nothing without groups or series. */
 void chart_svg(const struct chart *c, struct buf *out);
-/* A colour of a series, as "#rrggbb". */
+/* The colour of a series as "#rrggbb". */
 const char *chart_colour(size_t series);
-/* Text of HTML and SVG: with what its syntax needs escaped. */
+/* Appends text with the characters escaped that are special in HTML and SVG. */
 void chart_escape(struct buf *b, const char *text);
 
 #endif

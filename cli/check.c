@@ -1,4 +1,4 @@
-/* heddle check TARGET: one target under many seeds and orders, and whether its results are the same. */
+/* heddle check TARGET: runs a target under many seeds and orders, and checks whether its results are equal. */
 #include "cli/check.h"
 #include "cli/check_difference.h"
 #include "cli/check_output.h"

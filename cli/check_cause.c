@@ -1,4 +1,4 @@
-/* What makes two results of `heddle check` differ, from what the check knows (struct check_cause). */
+/* Finds the likely cause of a difference between two results of `heddle check` (struct check_cause). */
 #include "cli/check_difference.h"
 
 #include <string.h>

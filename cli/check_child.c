@@ -1,4 +1,4 @@
-/* One run of the target in a process of its own, looked at after every launch. */
+/* One run of the target in a process of its own, which writes events after each launch. */
 #define _GNU_SOURCE
 #include "cli/check_program.h"
 #include "cli/check_search.h"

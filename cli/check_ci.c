@@ -1,4 +1,4 @@
-/* `heddle check` for machines that build: JUnit's XML, and annotations of GitHub Actions. */
+/* Output of `heddle check` for continuous integration: JUnit XML, and annotations of GitHub Actions. */
 #include "base/replace.h"
 #include "cli/check_difference.h"
 #include "cli/cli.h"

@@ -1,4 +1,4 @@
-/* Where the results of two runs first differ. */
+/* Finds where the results of two runs first differ (cli/check_difference.h). */
 #define _GNU_SOURCE
 #include "cli/check_difference.h"
 

@@ -1,4 +1,4 @@
-/* The document of `heddle check --format=json`: docs/check-json.md. */
+/* Prints the document of `heddle check --format=json` (docs/check-json.md). */
 #include "cli/check_difference.h"
 #include "cli/fidelity.h"
 #include "cli/json.h"

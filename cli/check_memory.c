@@ -1,4 +1,4 @@
-/* All memory of two runs compared. */
+/* Compares all memory of two runs. */
 #define _GNU_SOURCE
 #include "cli/check_difference.h"
 

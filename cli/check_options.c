@@ -1,4 +1,4 @@
-/* The command line of `heddle check`, and those of the runs that it makes. */
+/* Reads the command line of `heddle check`, and makes the command lines of its runs. */
 #define _GNU_SOURCE
 #include "base/replace.h"
 #include "cli/check_output.h"

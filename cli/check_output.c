@@ -1,4 +1,4 @@
-/* See cli/check_output.h. */
+/* Compares the output of programs between runs (cli/check_output.h). */
 #define _GNU_SOURCE
 #include "cli/check_output.h"
 #include "cli/check_program.h"

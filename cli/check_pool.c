@@ -1,4 +1,4 @@
-/* The processes of `heddle check`: each run has its own, as many at a time as there are jobs. */
+/* The processes of `heddle check`: one for each run; at most request.jobs run concurrently. */
 #define _GNU_SOURCE
 #include "cli/check_program.h"
 

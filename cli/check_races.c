@@ -1,4 +1,4 @@
-/* The runs of `heddle check` with checks, and what they found (struct check_races). */
+/* The runs of `heddle check` with checks, and their findings (struct check_races). */
 #include "cli/check.h"
 
 #include "base/arena.h"

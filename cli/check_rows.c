@@ -1,4 +1,4 @@
-/* The orders of a check: when one has shown enough, what its runs came to. */
+/* The orders of a check: when an order has enough runs, and how its results are classified and judged. */
 #include "cli/check.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* What a run came to, as its process wrote it. */
+/* Reads the result of a run from the events of its process. */
 #include "cli/check.h"
 
 #include "base/arena.h"

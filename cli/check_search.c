@@ -1,4 +1,4 @@
-/* heddle check --exhaustive: the search, and what is printed of it. */
+/* heddle check --exhaustive: makes the search and prints its result. */
 #define _GNU_SOURCE
 #include "cli/check_search.h"
 

@@ -1,4 +1,4 @@
-/* What `heddle check` prints for people. */
+/* Prints the result of `heddle check` as text. */
 #include "cli/check_difference.h"
 #include "cli/check_output.h"
 #include "cli/cli.h"

@@ -1,5 +1,5 @@
-/* heddle communication TARGET: the target is run in another process with the observer of
- * determinism/communication/communication.h; here its result is printed. */
+/* heddle communication TARGET: runs the target in another process with the observer of
+ * determinism/communication/communication.h, and prints the result. */
 #define _GNU_SOURCE
 #include "cli/communication.h"
 

@@ -1,4 +1,4 @@
-/* The graph of `heddle communication` as GraphML and Graphviz, and the matrix as SVG. */
+/* Writes the graph of `heddle communication` as GraphML and Graphviz, and the matrix as SVG. */
 #include "cli/communication.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* The JSON document of `heddle communication` (docs/communication.md). */
+/* Prints the JSON document of `heddle communication` (docs/communication.md). */
 #include "cli/communication.h"
 
 #include "cli/json.h"

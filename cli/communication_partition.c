@@ -1,8 +1,8 @@
-/* CTAs on several devices, and the bytes that cross from one to another.
+/* Partitions CTAs to several devices, and counts the bytes that cross between devices.
  *
- * A byte lies on the device of the CTA that wrote it. It crosses when a CTA on another device reads it in a later
- * launch: once for each reading CTA, as nothing is assumed to keep copies. What atomics of several CTAs wrote or read
- * lies on no device and is left out. */
+ * A byte is on the device of the CTA that wrote it. It crosses when a CTA on another device reads it in a later launch:
+ * once for each reading CTA, because devices are assumed to keep no copies. Bytes that atomics of several CTAs wrote or read
+ * are on no device and are not counted. */
 #define _GNU_SOURCE
 #include "cli/communication.h"
 

@@ -1,11 +1,11 @@
-/* cli/compare.h: what a buffer holds against what it should.
+/* cli/compare.h: compares the contents of a buffer with the expected ones.
  *
  *     struct comparison c = {.type = t, .tolerance = {.relative = 1e-6}};
- *     compare(&c, got, want, n);                   // again for what follows
+ *     compare(&c, got, want, n);                   // again for the next n elements
  *     if (c.mismatches) comparison_print(&c, "y", &out);
  *
- * Without a tolerance two numbers are equal if their bits are, or if both are NaN. With one, a number may
- * also be off by any of the bounds that are given. */
+ * Without a tolerance two numbers are equal if their bits are equal, or if both are NaN. With a tolerance they are
+ * also equal if their difference is within one of the given bounds. */
 #ifndef HEDDLE_CLI_COMPARE_H
 #define HEDDLE_CLI_COMPARE_H
 
@@ -14,15 +14,15 @@
 struct diags;
 
 struct tolerance {
-    bool given;      /* one of them; then -0 is 0 as well */
+    bool given;      /* at least one bound is given; then -0 equals 0 */
     double absolute; /* |got - want| */
     double relative; /* |got - want| / |want| */
-    uint64_t ulp;    /* numbers of the type from one to the other */
+    uint64_t ulp;    /* numbers of the type between the two (value_ulps) */
 };
 
-/* "abs=1e-6,rel=1e-5,ulp=2", any of them; false after an error. */
+/* Parses "abs=1e-6,rel=1e-5,ulp=2", or some of these; false after an error. */
 bool tolerance_read(struct diags *d, struct piece p, struct tolerance *out);
-/* One of them: "abs", "1e-6". */
+/* Sets one bound: "abs", "1e-6". */
 bool tolerance_set(struct diags *d, struct piece name, struct piece value, struct tolerance *out);
 
 enum { MISMATCHES_SHOWN = 5 };
@@ -32,19 +32,19 @@ struct comparison {
     struct tolerance tolerance;
     uint64_t count, mismatches;
     struct mismatch {
-        uint64_t index, got, want; /* the last two as bits */
+        uint64_t index, got, want; /* got, want: bits */
     } first[MISMATCHES_SHOWN];
 };
 
 void compare(struct comparison *c, const unsigned char *got, const unsigned char *want, uint64_t n);
 
-/* Numbers of the type between two of them; UINT64_MAX if one is a NaN. */
+/* The distance of two numbers in units in the last place; UINT64_MAX if one is a NaN. */
 uint64_t value_ulps(const struct value_type *t, uint64_t a, uint64_t b);
 
-/* got - want, as text */
+/* Appends got - want as text. */
 void mismatch_difference(const struct value_type *t, const struct mismatch *m, struct buf *out);
 
-/* Lines of text about the mismatches: how many, and the first. */
+/* Appends lines about the mismatches: their number, and the first ones. */
 void comparison_print(const struct comparison *c, const char *name, struct buf *out);
 
 #endif

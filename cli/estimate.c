@@ -1,5 +1,5 @@
-/* heddle estimate TARGET: the target is run in another process, once for each GPU, and says of each launch how long it
- * takes; here that is printed. */
+/* heddle estimate TARGET: runs the target in another process, once for each GPU, and prints the estimates that the process
+ * writes for its launches. */
 #define _GNU_SOURCE
 #include "cli/estimate.h"
 #include "cli/trace_accesses.h"

@@ -1,4 +1,4 @@
-/* heddle compare TARGET: estimates for several GPUs and orders side by side, in parts of what the first takes. */
+/* heddle compare TARGET: prints estimates for several GPUs and orders side by side, relative to the first one. */
 #define _GNU_SOURCE
 #include "cli/command.h"
 #include "cli/estimate.h"

@@ -1,4 +1,4 @@
-/* cli/fidelity.h: what --fidelity of `heddle run`, `check` and `estimate` says of a run's instructions (emu/fidelity.h). */
+/* cli/fidelity.h: --fidelity of `heddle run`, `check` and `estimate`: the accuracy of a run's instructions (emu/fidelity.h). */
 #ifndef HEDDLE_CLI_FIDELITY_H
 #define HEDDLE_CLI_FIDELITY_H
 

@@ -1,4 +1,4 @@
-/* cli/file_steps.h: the line on standard error that says how far a trace file (emu/trace_file.h) is read.
+/* cli/file_steps.h: a progress line on standard error while a trace file (emu/trace_file.h) is read.
  *
  *     struct trace_file in = {.file = f, .arena = a};
  *     struct file_steps steps;
@@ -6,7 +6,7 @@
  *     while ((c = trace_file_next(&in))) ...          // "\r3 of 10 MB read, 4 s, about 9 s left" (cli/terminal.h)
  *     file_steps_end(&steps);
  *
- * The size is that of the file when reading begins. Of a pipe nothing is said. */
+ * The size is that of the file when reading begins. There is no line for a pipe. */
 #ifndef HEDDLE_CLI_FILE_STEPS_H
 #define HEDDLE_CLI_FILE_STEPS_H
 
@@ -18,7 +18,7 @@ struct trace_file;
 
 struct file_steps {
     struct steps steps;
-    size_t all; /* MB, rounded up; 0: unknown */
+    size_t all; /* size of the file in MB, rounded up; 0: unknown */
 };
 void file_steps_begin(struct file_steps *s, struct trace_file *in);
 void file_steps_end(struct file_steps *s);

@@ -1,4 +1,4 @@
-/* Files that commands read, and the end of what they print. */
+/* Opens files that commands read, and checks that their output was written (cli/cli.h). */
 #include "cli/cli.h"
 
 #include <errno.h>

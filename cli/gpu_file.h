@@ -1,4 +1,4 @@
-/* cli/gpu_file.h: the GPU that the command line names.
+/* cli/gpu_file.h: finds the GPU that the command line names.
  *
  *     const struct emu_gpu *g = gpu_named("calibrate", "my.yaml", arena, &status);
  */
@@ -9,8 +9,8 @@
 
 struct arena;
 
-/* As gpu_find (model/gpu_file.h). NULL after a message on standard error, `*status` is set. Warnings go there,
- * too. In the arena. */
+/* Like gpu_find() (model/gpu_file.h), but prints errors and warnings to standard error. The result may be in the arena.
+ * NULL after an error; *status is the exit code. */
 const struct emu_gpu *gpu_named(const char *command, const char *name, struct arena *a,
                                 int *status);
 

@@ -1,4 +1,4 @@
-/* `heddle gpus`: the known GPUs, or all that is said of one. */
+/* `heddle gpus`: lists the known GPUs, or prints the configuration of one. */
 #include "base/arena.h"
 #include "cli/command.h"
 #include "cli/gpu_file.h"

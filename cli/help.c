@@ -1,4 +1,4 @@
-/* heddle help, and `--help`: the tables of commands as text for a terminal. */
+/* heddle help, and `--help`: prints the tables of commands as text for a terminal. */
 #define _GNU_SOURCE
 #include "cli/command.h"
 

@@ -1,4 +1,4 @@
-/* Completion for bash: words of commands, options, and the values of options that have names. */
+/* Generates the completion for bash: words of commands, options, and values of options that are names. */
 #include "cli/command.h"
 
 #include "base/buf.h"

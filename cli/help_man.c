@@ -1,4 +1,4 @@
-/* Manual pages: heddle(1), and one for each command, in the language of man(7). */
+/* Generates the manual pages, in the language of man(7): heddle(1), and one for each command. */
 #include "cli/command.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* docs/reference.md: all commands, options and variables of the environment. */
+/* Generates docs/reference.md: all commands, options and environment variables. */
 #include "cli/command.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* Kernels and arguments of a job's launches, held against what the modules have. */
+/* Finds the kernels of a job's launches in the modules, and checks and computes their arguments. */
 #include "cli/job.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* What reading any part of a job file needs. */
+/* Functions that read any part of a job file (cli/job_file.h). */
 #include "cli/job_file.h"
 #include "cli/run_options.h"
 

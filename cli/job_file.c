@@ -1,4 +1,4 @@
-/* Job files: what docs/job-files.md says, as a job. */
+/* Reads job files (docs/job-files.md). */
 #include "cli/job_file.h"
 #include "cli/run_options.h"
 

@@ -1,4 +1,4 @@
-/* A job from the command line: one kernel file, one launch; and what the options of any job ask of it. */
+/* Makes a job from the command line: one kernel file, one launch; and reads the options that apply to any job. */
 #include "cli/job.h"
 #include "cli/run_options.h"
 

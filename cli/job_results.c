@@ -1,4 +1,4 @@
-/* What came of a job: compared, written to files, shown. */
+/* The results of a job: compares them, writes them to files, prints them. */
 #include "cli/job_run.h"
 
 #include "base/buf.h"

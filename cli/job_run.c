@@ -1,4 +1,4 @@
-/* Runs a job: modules, buffers, steps, and then what should have come of them. */
+/* Runs a job: loads modules, fills buffers, executes steps, and checks expectations. */
 #include "cli/job_run.h"
 
 #include "base/arena.h"

@@ -1,4 +1,4 @@
-/* cli/json.h: text of unknown origin in JSON documents. */
+/* cli/json.h: JSON values from arbitrary text and numbers. */
 #ifndef HEDDLE_CLI_JSON_H
 #define HEDDLE_CLI_JSON_H
 
@@ -6,13 +6,13 @@
 
 #include <jansson.h>
 
-/* A JSON string; what is no UTF-8, a file's name perhaps, comes out with '?' in place of its bytes
- * above 127. */
+/* A JSON string. If the text is not UTF-8 (a file name, for example), its bytes above 127 become
+ * '?'. */
 json_t *json_text(const char *text);
-/* Likewise of bytes, among which there may be NULs. */
+/* The same for bytes that may contain NULs. */
 json_t *json_bytes(const char *bytes, size_t size);
 
-/* Numbers that JSON does not have are strings: "nan", "inf", whole numbers above 2^63. */
+/* A number. Numbers that JSON does not have become strings: "nan", "inf", whole numbers above 2^63. */
 json_t *json_value(const struct value_type *t, uint64_t bits);
 
 json_t *json_count(uint64_t n);

@@ -1,4 +1,4 @@
-/* CTAs, modes, launches and counters as JSON for chrome://tracing ("Trace Event Format"): an array of events in
+/* Writes CTAs, modes, launches and counters as JSON for chrome://tracing ("Trace Event Format"): an array of events in
  * microseconds. A run is a process, as in cli/lapse_perfetto.c. */
 #include "cli/lapse_outputs.h"
 

@@ -1,5 +1,5 @@
-/* cli/locks_report.h: `heddle run --locks`: words that threads contend for (determinism/locks/locks.h), from the events of the
- * processes that ran. */
+/* cli/locks_report.h: `heddle run --locks`: prints the words that threads contend for (determinism/locks/locks.h), from the
+ * events of the processes. */
 #ifndef HEDDLE_CLI_LOCKS_REPORT_H
 #define HEDDLE_CLI_LOCKS_REPORT_H
 
@@ -9,12 +9,12 @@ struct event;
 struct event_stream;
 struct locks;
 
-/* Adds an event of another kind to nothing. `k` NULL: none is asked for. */
+/* Adds an event; ignores other kinds. k NULL: no effect. */
 void locks_report_add(struct locks *k, const struct event *e);
-/* All events of the stream. */
+/* Adds all events of a stream. */
 void locks_report_read(struct locks *k, const struct event_stream *s);
 
-void locks_report_print(struct locks *k); /* a table; NULL is allowed */
+void locks_report_print(struct locks *k); /* prints a table; NULL is allowed */
 json_t *locks_report_json(struct locks *k);
 
 #endif

@@ -1,5 +1,5 @@
-/* heddle measure: how long a GPU takes for the workloads. They are a program on the driver API (suites/main.c), which is run
- * here on the driver's library in place of Heddle's. */
+/* heddle measure: measures the time of the workloads on a GPU. They are a program on the driver API (suites/main.c), which
+ * runs here with NVIDIA's driver library instead of Heddle's. */
 #define _GNU_SOURCE /* dlinfo */
 #include "cli/command.h"
 #include "cli/run_program.h"

@@ -1,4 +1,4 @@
-/* cli/memory_file.h: files in memory that another process has written to, as its output. */
+/* cli/memory_file.h: reads files in memory (memfd_create) to which another process has written. */
 #ifndef HEDDLE_CLI_MEMORY_FILE_H
 #define HEDDLE_CLI_MEMORY_FILE_H
 
@@ -7,7 +7,7 @@
 
 struct arena;
 
-/* All that is in the file from this place on, with a NUL behind it. */
+/* The contents of the file from offset `from` on, NUL-terminated, in the arena. */
 char *memory_file_read(struct arena *a, int file, uint64_t from, size_t *size);
 
 #endif

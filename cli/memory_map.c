@@ -1,4 +1,4 @@
-/* The file of --memory-map (memory_map.h). */
+/* Reads the file of --memory-map (cli/memory_map.h). */
 #include "cli/memory_map.h"
 
 #include "base/arena.h"

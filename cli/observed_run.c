@@ -1,4 +1,4 @@
-/* A run in a process of its own (observed_run.h). */
+/* Executes `heddle run` in a child process (cli/observed_run.h). */
 #define _GNU_SOURCE
 #include "cli/observed_run.h"
 

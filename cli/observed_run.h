@@ -1,4 +1,4 @@
-/* cli/observed_run.h: `heddle run` in a process of its own, for a command that wants what an observer of the run finds
+/* cli/observed_run.h: `heddle run` in a child process, for commands that need the results of an observer
  * (session/run_observer.h): heddle communication, heddle trace record. */
 #ifndef HEDDLE_CLI_OBSERVED_RUN_H
 #define HEDDLE_CLI_OBSERVED_RUN_H
@@ -7,18 +7,18 @@
 
 struct event_stream;
 
-/* The words of a command line for `heddle run`. */
+/* The words of a `heddle run` command. */
 struct observed_words {
-    char **words; /* of argc + 2 elements */
+    char **words; /* argc + 2 elements */
     int count;
     const char *target; /* NULL: none */
 };
 /* Begins the list: the command's name and --quiet. */
 void observed_words_begin(struct observed_words *w, char **words, const char *command);
-/* Adds argv[*i], and behind a program all that follows; *i becomes the last word that was used. */
+/* Adds argv[*i], and for a program all later words; *i becomes the index of the last word that was added. */
 void observed_words_add(struct observed_words *w, int argc, char **argv, int *i);
 
-/* Runs it. What the target prints goes to standard error. The exit status; EXIT_FAULT if a signal ended it. */
+/* Runs the command; the target's output goes to standard error. Returns the exit status; EXIT_FAULT if a signal ended the process. */
 int observed_run(const char *command, const struct observed_words *w, struct event_stream *events);
 
 #endif

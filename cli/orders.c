@@ -1,4 +1,4 @@
-/* heddle orders [NAME]: the memory orders and their options. */
+/* heddle orders [NAME]: prints the memory orders and their options. */
 #include "cli/command.h"
 
 #include "heddle.h"

@@ -1,4 +1,4 @@
-/* The page as one HTML file. */
+/* Writes the page of `heddle report` as one HTML file (cli/page.h). */
 #include "cli/page.h"
 
 #include "base/buf.h"

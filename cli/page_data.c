@@ -1,5 +1,5 @@
-/* The JSON document of a page. Whole numbers and cycles of sums are exact; what fills the cells of a heat map is
- * quantised to a byte for each cell and written as base64, with the value that 255 stands for. */
+/* Makes the JSON document of a page. Whole numbers and sums of cycles are exact. The values of a heat map are quantised to
+ * one byte for each cell and encoded as base64, with the value that 255 stands for. */
 #include "cli/page.h"
 
 #include "cli/advise.h"

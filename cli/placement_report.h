@@ -1,5 +1,5 @@
-/* cli/placement_report.h: `heddle run --memory-map MAP`: local and remote sectors of a distributed memory
- * (determinism/placement/placement.h). Of a run that is estimated hops take time instead (struct timing_hops). */
+/* cli/placement_report.h: `heddle run --memory-map MAP`: counts local and remote sectors of a distributed memory
+ * (determinism/placement/placement.h). In a run for `heddle estimate` hops take time instead (struct timing_hops). */
 #ifndef HEDDLE_CLI_PLACEMENT_REPORT_H
 #define HEDDLE_CLI_PLACEMENT_REPORT_H
 
@@ -14,17 +14,17 @@
 struct run_options;
 
 struct placement_report {    /* zeros: nothing is counted */
-    bool estimates;          /* set by the caller: launches are estimated */
-    struct timing_hops hops; /* of these */
+    bool estimates;          /* set by the caller: the run's launches are estimated */
+    struct timing_hops hops; /* used if `estimates` is set */
     enum placement_topology network;
     struct placement *placement;
-    struct device_watch watch; /* for the launches */
+    struct device_watch watch; /* adds the observer to launches */
     const struct emu_observer **list;
-    const char *map, *distribute, *topology; /* topology: NULL: none was given */
+    const char *map, *distribute, *topology; /* values of the options; topology NULL: not given */
     unsigned long partitions;
 };
 
-/* false after an error in o->diags. */
+/* Reads the options. false after an error in o->diags. */
 bool placement_report_read(struct placement_report *p, struct run_options *o);
 void placement_report_free(struct placement_report *p);
 

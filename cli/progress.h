@@ -1,5 +1,5 @@
-/* cli/progress.h: one line on the terminal that says how far a long run is. It is shown where stderr is
- * one, from the second second on, and wiped before anything else is printed. */
+/* cli/progress.h: a progress line of `heddle run`. If stderr is a terminal, the line is shown from the second second
+ * on, and removed before other output. */
 #ifndef HEDDLE_CLI_PROGRESS_H
 #define HEDDLE_CLI_PROGRESS_H
 
@@ -10,14 +10,14 @@
 struct progress {
     bool wanted;
     atomic_bool shown;               /* kernels may print on any thread */
-    uint64_t launches, instructions; /* of the launches that have ended */
-    double seconds, printed_at; /* printed_at: what `seconds` was when the line was last written */
+    uint64_t launches, instructions; /* ended launches; their warp instructions */
+    double seconds, printed_at; /* printed_at: value of `seconds` when the line was last printed */
 };
 
-/* wanted: stderr is a terminal. */
+/* Sets `wanted` if stderr is a terminal. */
 void progress_begin(struct progress *p);
 void progress_set_up(struct progress *p, struct heddle_device_options *device);
-/* A launch has ended. */
+/* Adds a launch that has ended. */
 void progress_launch(struct progress *p, uint64_t warp_instructions, double seconds);
 void progress_clear(struct progress *p); /* NULL is allowed */
 

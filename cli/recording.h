@@ -1,4 +1,4 @@
-/* cli/recording.h: `heddle run --record FILE` and `--replay FILE`: what an order decided, kept and done again. */
+/* cli/recording.h: `heddle run --record FILE` and `--replay FILE`: records and replays the decisions of an order. */
 #ifndef HEDDLE_CLI_RECORDING_H
 #define HEDDLE_CLI_RECORDING_H
 
@@ -10,22 +10,22 @@ struct report;
 
 struct recording {
     struct report *report;
-    const char *record, *replay; /* files; NULL: not asked for */
+    const char *record, *replay; /* paths of files; NULL: not asked for */
     struct replacement file;
     FILE *in;
-    struct orders *orders; /* what is recorded */
+    struct orders *orders; /* the order that is recorded */
     struct recorder *recorder;
     struct player *player;
 };
 
-/* The options' --record and --replay. false after errors. */
+/* Reads the options --record and --replay. false after errors. */
 bool recording_read(struct recording *c, struct run_options *o, struct report *r);
-/* Before the first launch, with all settings. false after an error, which is printed. c may be NULL here and below. */
+/* To be called before the first launch, with all settings. false after a message. c may be NULL here and below. */
 bool recording_begin(struct recording *c, const struct heddle_device_options *device);
-/* Of a program, whose process records and replays: sets its environment. false: likewise. */
+/* For a program, whose own process records and replays: sets its environment. false after a message. */
 bool recording_of_program(struct recording *c, const struct heddle_device_options *device);
-const struct emu_order *recording_order(const struct recording *c); /* NULL: as ever */
-/* All launches are done. c is not NULL. */
+const struct emu_order *recording_order(const struct recording *c); /* NULL: the device's order */
+/* To be called after all launches. c must not be NULL. */
 void recording_end(struct recording *c);
 
 #endif

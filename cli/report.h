@@ -1,7 +1,7 @@
-/* cli/report.h: what `heddle run` says about a run, as text or as one JSON document (docs/run-json.md).
+/* cli/report.h: the report of `heddle run`, as text or as one JSON document (docs/run-json.md).
  *
  * Every launch of every kind of target goes through report_launch(), as a struct launch_record
- * (session/launch_record.h). Launches that are alike but for their results are one row. */
+ * (session/launch_record.h). Launches that differ only in their results are one row. */
 #ifndef HEDDLE_CLI_REPORT_H
 #define HEDDLE_CLI_REPORT_H
 
@@ -21,29 +21,29 @@ struct locks;
 struct report {
     struct arena *arena;
     bool json, quiet;
-    const char *kind, *name;   /* of the target: "ptx", "job", "suite" */
-    struct progress *progress; /* NULL: none is shown */
-    struct counts *counts;     /* where launches' counts go */
-    /* The run is looked at from inside: nothing is printed, no file is written. NULL: it is not. */
+    const char *kind, *name;   /* kind of the target ("ptx", "job", "suite"), and its name */
+    struct progress *progress; /* NULL: no progress line */
+    struct counts *counts;     /* gets the counts of launches; NULL: not counted */
+    /* Another part of the program observes the run: nothing is printed, no file is written. NULL: not. */
     const struct device_watch *watch;
     struct recording *recording;
-    struct watch_report *watches;       /* NULL: nothing is watched */
-    struct placement_report *placement; /* NULL: it is not asked for */
-    struct locks *locks;                /* of --locks; NULL: they are not asked for */
-    struct run_observer
-        *run_observer; /* of `heddle communication` and `heddle trace record`; NULL */
+    struct watch_report *watches;       /* NULL: no --watch */
+    struct placement_report *placement; /* NULL: no --memory-map */
+    struct locks *locks;                /* NULL: no --locks */
+    /* The observer of `heddle communication` or `heddle trace record`; NULL: none. */
+    struct run_observer *run_observer;
     double started;
-    int status;         /* an exit code: the first thing that went wrong */
-    int program_status; /* of a program: its own */
+    int status;         /* the exit code of the first error */
+    int program_status; /* TARGET_PROGRAM: the program's own exit status */
 
     struct launch_row {
-        struct launch_record first; /* says what was launched; its other fields mean nothing */
+        struct launch_record first; /* only the members about the request are valid */
         uint64_t launches, warp_instructions, thread_instructions, findings, suppressed;
         uint64_t executions[EMU_EXECUTION_COUNT];
         double seconds;
     } * rows;
     size_t row_count, row_cap;
-    struct launch_record fault; /* the first one; kernel NULL: none */
+    struct launch_record fault; /* the first launch with a fault; kernel NULL: none */
     struct shown_buffer {
         const char *name, *label;
         const struct value_type *type;
@@ -57,33 +57,33 @@ struct report {
         struct comparison comparison;
     } * comparisons;
     size_t comparison_count, comparison_cap;
-    uint64_t digest; /* of all memory */
+    uint64_t digest; /* digest of all memory */
     bool has_digest;
-    const char *note;             /* of a workload; NULL */
+    const char *note;             /* the note of a workload; NULL: none */
     uint64_t read_back;           /* with a note: the digest of what the workload read back */
-    struct buf messages, printed; /* what went to stderr; with json, what kernels print */
+    struct buf messages, printed; /* messages to stderr; with json, the output of kernels */
 };
 
 void report_begin(struct report *r);
 
-/* A message, to stderr and into the document. */
+/* Prints a message to stderr and adds it to the document. */
 void report_say(struct report *r, const char *text);
-/* The same, with the exit code it leads to. Later ones do not replace an earlier one. */
+/* The same, and sets the exit code unless an earlier error has set it. */
 void report_fail(struct report *r, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* `text`: its findings and its fault, which are printed; NULL: they have been. */
+/* Adds a launch. `text`: its findings and its fault, to be printed; NULL: they were printed before. */
 void report_launch(struct report *r, const struct launch_record *launch, const char *text);
 struct shown_buffer *report_add_buffer(struct report *r);
 struct shown_comparison *report_add_comparison(struct report *r);
 
-/* What kernels print: heddle_device_options.print, self is the report. */
+/* Gets the output of kernels: heddle_device_options.print, where self is the report. */
 void report_printed(void *self, const char *text, size_t length);
 
-/* Prints it; returns the exit code. */
+/* Prints the report; returns the exit code. */
 int report_end(struct report *r);
 
-/* The document, in report_json.c. */
+/* Prints the JSON document (report_json.c). */
 void report_print_json(const struct report *r, double seconds);
 
 const char *report_status_name(int status);

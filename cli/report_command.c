@@ -1,5 +1,5 @@
-/* heddle report TARGET: the target is run on each GPU and under each order, with its traces in a file; the timing model
- * executes these with a time lapse, and every output that was asked for gets each launch (cli/lapse.h). */
+/* heddle report TARGET: runs the target on each GPU and under each order, and writes its traces to a file. The timing model
+ * executes these with a time lapse, and each requested output gets each launch (cli/lapse.h). */
 #define _GNU_SOURCE
 #include "cli/command.h"
 #include "cli/estimate.h"

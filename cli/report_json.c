@@ -1,5 +1,5 @@
-/* The document of `heddle run --format=json`: docs/run-json.md. All that differs between two runs of the
- * same thing is in `time`. */
+/* Prints the document of `heddle run --format=json` (docs/run-json.md). Only its member `time` differs between two equal
+ * runs. */
 #include "cli/counts.h"
 #include "cli/fidelity.h"
 #include "cli/json.h"

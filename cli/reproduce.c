@@ -1,4 +1,4 @@
-/* heddle reproduce: reads the list of items, runs what is missing, writes figures and verdicts. */
+/* heddle reproduce: reads the list of items, runs missing cells, writes figures and verdicts. */
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 

@@ -1,6 +1,6 @@
-/* Runs of the chosen items: each target, order and seed is a cell of a sweep. What a run measured is a JSON object of
- * numbers in DIR/cells/ID.json, or, of a result alone, the digest in DIR/journal.ndjson, which says which cells have
- * ended. */
+/* Makes the runs of the chosen items: each target, order and seed is a cell of a sweep. The numbers of a run are a JSON
+ * object in DIR/cells/ID.json; for items that compare only results, they are the digest in DIR/journal.ndjson, which
+ * lists the cells that have ended. */
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 

@@ -1,4 +1,4 @@
-/* Formulas of claims and figures: read and computed in one walk over the text (grammar: cli/reproduce.h). */
+/* Parses and evaluates formulas of claims and figures in one pass over the text (grammar: cli/reproduce.h). */
 #include "cli/reproduce.h"
 
 #include "base/diag.h"

@@ -1,4 +1,4 @@
-/* The list of items: YAML to struct reproduce_item (cli/reproduce/items.yaml is one). Formulas are checked here. */
+/* Reads a list of items from YAML to struct reproduce_item (cli/reproduce/items.yaml), and checks its formulas. */
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 

@@ -1,5 +1,5 @@
-/* Time lapses of `heddle reproduce`: `heddle report --svg` draws each, in a process of its own. DIR/cells keeps what it
- * drew under the digest of its command and of the program, so that a run that was stopped does not draw it again. */
+/* Time lapses of `heddle reproduce`: `heddle report --svg` draws each in a child process. DIR/cells keeps the figures under
+ * the digest of their command and of the program, so that a resumed run does not draw them again. */
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 

@@ -1,5 +1,5 @@
-/* Outputs of `heddle reproduce`: index.html, claims.csv, claims.md, a file of data and a figure for each item. All are the
- * same bytes for the same numbers. */
+/* Writes the outputs of `heddle reproduce`: index.html, claims.csv, claims.md, a file of data and a figure for each item.
+ * Equal numbers give equal bytes. */
 #define _GNU_SOURCE
 #include "cli/reproduce.h"
 

@@ -1,4 +1,4 @@
-/* Figures of `heddle reproduce`: bars, one group for each target (cli/chart.h). */
+/* Draws the figures of `heddle reproduce`: bar charts with a group for each target (cli/chart.h). */
 #include "cli/chart.h"
 #include "cli/reproduce.h"
 

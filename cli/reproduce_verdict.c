@@ -1,4 +1,4 @@
-/* Verdicts: what a paper says beside what was measured. */
+/* Verdicts: compares the numbers of a paper with those of our runs. */
 #include "cli/reproduce.h"
 
 #include "cli/cli.h"

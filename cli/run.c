@@ -1,4 +1,4 @@
-/* heddle run TARGET: a kernel file, a job file or a workload. */
+/* heddle run TARGET: runs a kernel file, a job file, a workload or a program. */
 #define _GNU_SOURCE
 #include "cli/run.h"
 #include "cli/command.h"

@@ -1,9 +1,9 @@
 /* Reads the command line of `heddle run` and `heddle check` (cli/run_options.h).
  *
- * First the two tables of options: --help, the reference page, manual pages and the completion of bash are made from them.
- * A row of a setting has no text: session/settings.def has it. run_options_read() writes the words into one line, which
- * messages quote, finds the row of each option, and looks whether the kind of target (run_target_kind) takes it. What the values
- * mean is read later: settings by run_options_settings() in cli/settings.c, the others by the command. */
+ * The two tables of options come first; --help, the reference page, manual pages and the completion of bash are made from
+ * them. The rows of settings have no texts, which are in session/settings.def. run_options_read() writes the words into one
+ * line, which messages quote, finds the row of each option, and checks whether the kind of target (run_target_kind) allows
+ * it. Values are parsed later: settings by run_options_settings() in cli/settings.c, others by the command. */
 #define _GNU_SOURCE
 #include "cli/run_options.h"
 

@@ -1,9 +1,9 @@
-/* Runs a CUDA program with Heddle's libraries in place of NVIDIA's (cli/run_program.h).
+/* Runs a CUDA program with Heddle's libraries instead of NVIDIA's (cli/run_program.h).
  *
- * program_find() looks whether the file is a program that can use the libraries, and compiles a .cu file first.
- * program_environment() sets HEDDLE_* variables from the command line and puts the libraries first in LD_LIBRARY_PATH.
- * program_run() forks, executes the program, reads its events (session/event_stream.h) until it ends, and reports them. What
- * the program does with the variables is in cuda/environment.c. */
+ * program_find() compiles a .cu file, and checks whether the program can use the libraries. program_environment() sets
+ * HEDDLE_* variables from the command line and puts the libraries first in LD_LIBRARY_PATH. program_run() forks, executes
+ * the program, reads its events (session/event_stream.h) until it ends, and reports them. cuda/environment.c reads the
+ * variables in the program. */
 #define _GNU_SOURCE
 #include "cli/run_program.h"
 

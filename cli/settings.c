@@ -1,4 +1,4 @@
-/* Settings among the options of `heddle run` and `heddle check`, and sizes. */
+/* Reads the settings among the options of `heddle run` and `heddle check`, and dimensions. */
 #include "cli/run_options.h"
 
 #include "emu/emu.h"

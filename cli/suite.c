@@ -1,4 +1,4 @@
-/* heddle suite list|run: the workloads that come with Heddle. */
+/* heddle suite list|run: lists or runs Heddle's workloads. */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 #include "cli/command.h"
 #include "cli/run_suite.h"

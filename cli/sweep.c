@@ -1,4 +1,4 @@
-/* heddle sweep: reads a plan, runs what is missing, writes results. */
+/* heddle sweep: reads a plan, runs missing cells, writes results. */
 #define _GNU_SOURCE
 #include "cli/sweep.h"
 

@@ -1,4 +1,4 @@
-/* heddle sweep report --baseline: what is worse than in an earlier sweep. */
+/* heddle sweep report --baseline: prints results that are worse than in an earlier sweep. */
 #include "cli/sweep_baseline.h"
 
 #include "cli/cli.h"

@@ -1,4 +1,4 @@
-/* The cells of a sweep: their names, and what the journal knows of them. */
+/* The cells of a sweep: their names, and their records in the journal. */
 #include "cli/sweep.h"
 
 #include "cli/cli.h"

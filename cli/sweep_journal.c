@@ -1,5 +1,5 @@
-/* The journal of a sweep: a line for each cell that has ended, with a checksum at its end. A line that was cut short or
- * altered does not count. */
+/* The journal of a sweep: a line for each cell that has ended, with a checksum at its end. Incomplete and altered lines are
+ * ignored. */
 #define _GNU_SOURCE
 #include "cli/sweep.h"
 

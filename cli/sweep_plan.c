@@ -1,4 +1,4 @@
-/* The plan of a sweep: YAML or options to targets, orders, seeds and GPUs (docs/sweep.md). */
+/* Reads the plan of a sweep from YAML or options: targets, orders, seeds and GPUs (docs/sweep.md). */
 #define _GNU_SOURCE
 #include "cli/sweep.h"
 

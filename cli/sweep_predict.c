@@ -1,4 +1,4 @@
-/* How long a sweep will take: from the times of cells that have ended. */
+/* Predicts the time of a sweep from the times of cells that have ended. */
 #include "cli/sweep.h"
 
 #include <inttypes.h>

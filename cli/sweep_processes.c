@@ -1,5 +1,5 @@
-/* Processes of this host that run the cells of a sweep: each `heddle run`, and `heddle estimate` behind it if cycles are
- * asked for. */
+/* Runs the cells of a sweep in processes of this host: `heddle run` for each cell, and then `heddle estimate` if the plan
+ * asks for cycles. */
 #define _GNU_SOURCE
 #include "cli/sweep_workers.h"
 

@@ -1,4 +1,4 @@
-/* heddle sweep query, heddle sweep report: the database of a sweep. */
+/* heddle sweep query, heddle sweep report: query the database of a sweep. */
 #include "cli/sweep_baseline.h"
 #include "cli/sweep_pivot.h"
 

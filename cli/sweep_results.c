@@ -1,4 +1,4 @@
-/* What came of a sweep: a database, the verdict, JUnit. */
+/* Writes the results of a sweep: a database, the verdict, JUnit XML. */
 #include "cli/sweep.h"
 
 #include "base/replace.h"

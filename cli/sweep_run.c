@@ -1,4 +1,4 @@
-/* Dealing the cells of a sweep to workers; the cache. */
+/* Assigns the cells of a sweep to workers; the cache of results. */
 #define _GNU_SOURCE
 #include "cli/sweep_workers.h"
 

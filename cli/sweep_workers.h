@@ -1,6 +1,6 @@
-/* cli/sweep_workers.h: who runs the cells of a sweep.
+/* cli/sweep_workers.h: the interface of workers, which run the cells of a sweep.
  *
- * sweep_run() deals cells to *workers*: processes of this host (sweep_processes.c), or the ranks of an MPI job
+ * sweep_run() assigns cells to *workers*: processes of this host (sweep_processes.c), or the ranks of an MPI job
  * (cli/mpi/deal.c). A rank runs its cells with the workers of its own host.
  *
  *     struct sweep_workers *w = sweep_processes(&options);
@@ -16,19 +16,19 @@
 #include "cli/processes.h"
 #include "cli/sweep.h"
 
-/* A cell has ended. `x` NULL: it has not run, because its worker was lost or asked to stop; another may run it. */
+/* Called when a cell has ended. x NULL: the cell has not run, because its worker was lost or asked to stop; another may run it. */
 typedef void sweep_ended(void *self, const struct sweep_cell *c, const struct sweep_record *x);
 
 struct sweep_workers {
-    /* How many cells can begin now. */
+    /* The number of cells that can begin now. */
     size_t (*free_slots)(struct sweep_workers *w);
-    /* How many have begun and not ended. */
+    /* The number of cells that have begun and not ended. */
     size_t (*busy)(struct sweep_workers *w);
-    /* Begins a cell, which must stay where it is until it has ended. NULL: it has begun; else why it cannot. */
+    /* Begins a cell, whose memory must stay valid until it has ended. Returns NULL, or an error message. */
     const char *(*begin)(struct sweep_workers *w, const struct sweep_cell *c);
-    /* Sleeps until a cell has ended or a signal has come, at most so many seconds, and reports what has ended. */
+    /* Sleeps until a cell has ended or a signal was delivered, at most so many seconds; calls `ended` for ended cells. */
     void (*wait)(struct sweep_workers *w, double seconds, sweep_ended *ended, void *self);
-    /* No cell begins any more; those that run go on. Cells that wait at a worker come back as not run. */
+    /* Begins no more cells; running ones continue. Cells that wait at a worker are returned as not run. */
     void (*drain)(struct sweep_workers *w);
     /* Ends the workers. */
     void (*free)(struct sweep_workers *w);
@@ -38,13 +38,13 @@ struct sweep_workers {
 
 struct sweep_processes {
     const struct sweep_plan *plan;
-    const char *program; /* Heddle */
-    unsigned jobs;       /* processes at a time */
+    const char *program; /* path of the heddle program */
+    unsigned jobs;       /* number of concurrent processes */
     const char *counts;  /* as in struct sweep_run */
     bool (*keep)(void *self, const struct sweep_cell *c, const struct json_t *printed);
     void *self;
 };
-/* The options are copied; what they point to must stay. */
+/* Copies the options; the objects that they point to must stay valid. */
 struct sweep_workers *sweep_processes(const struct sweep_processes *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* heddle trace record: files of traces (emu/trace_file.h). */
+/* heddle trace record: writes files of traces (emu/trace_file.h). */
 #define _GNU_SOURCE
 #include "cli/command.h"
 #include "cli/estimate.h"

@@ -1,4 +1,4 @@
-/* Traces that have a record for each access of a lane (trace_accesses.h). */
+/* Records traces with a record for each access of a lane (cli/trace_accesses.h). */
 #include "cli/trace_accesses.h"
 
 #include "cli/cli.h"

@@ -1,4 +1,4 @@
-/* heddle trace convert: a file of traces in another format, without running the target. */
+/* heddle trace convert: converts a file of traces to another format, without running the target. */
 #include "cli/command.h"
 #include "cli/file_steps.h"
 #include "cli/trace_accesses.h"

@@ -1,4 +1,4 @@
-/* heddle trace info|check|dump: what is in files of traces (emu/trace_file.h). */
+/* heddle trace info|check|dump: prints or checks the contents of files of traces (emu/trace_file.h). */
 #include "cli/command.h"
 #include "cli/file_steps.h"
 

@@ -1,4 +1,4 @@
-/* Words of the command line: options and their values, and what is wrong with them. */
+/* Reads the words of a command line: options and their values, and errors in them. */
 #include "cli/command.h"
 #include "cli/terminal.h"
 

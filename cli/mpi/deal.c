@@ -1,4 +1,4 @@
-/* Rank 0: the other ranks as workers of sweep_run(). */
+/* Rank 0: makes the other ranks available as workers of sweep_run(). */
 #include "cli/mpi/ranks.h"
 
 #include "cli/cli.h"

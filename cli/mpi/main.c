@@ -1,5 +1,5 @@
-/* heddle-mpi: `heddle sweep` with the ranks of an MPI job as workers. The cells run by the program `heddle` beside it, so
- * that their names and results are those of a sweep without MPI. */
+/* heddle-mpi: `heddle sweep` with the ranks of an MPI job as workers. The program `heddle` in the same folder runs the cells,
+ * so that their names and results are those of a sweep without MPI. */
 #define _GNU_SOURCE
 #include "cli/mpi/ranks.h"
 #include "cli/mpi/ship.h"

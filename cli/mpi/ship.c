@@ -1,4 +1,4 @@
-/* Sending inputs to hosts. */
+/* Sends input files to the hosts of an MPI job. */
 #define _GNU_SOURCE
 #include "cli/mpi/ship.h"
 

@@ -1,4 +1,4 @@
-/* The other ranks: workers that run the cells that rank 0 sends. */
+/* The other ranks: workers, which run the cells that rank 0 sends. */
 #define _GNU_SOURCE
 #include "cli/mpi/ranks.h"
 #include "cli/mpi/ship.h"
