@@ -60,7 +60,7 @@ struct report {
     uint64_t digest; /* digest of all memory */
     bool has_digest;
     const char *note;             /* the note of a workload; NULL: none */
-    uint64_t read_back;           /* with a note: the digest of what the workload read back */
+    uint64_t read_back;           /* with a note: digest of the bytes that the workload read back */
     struct buf messages, printed; /* messages to stderr; with json, the output of kernels */
 };
 

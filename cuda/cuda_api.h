@@ -10,10 +10,10 @@
  *     cuLaunchKernel(kernel, grid, 1, 1, 256, 1, 1, 0, NULL, (void *[]){&n, &a, &x}, NULL);
  *     cuMemcpyDtoH(host_x, x, n * 4);
  *
- * Declarations of our own: names, numbers and layouts are those of the binary interface of CUDA 13, so
- * a program built with this header runs on the real libcuda.so.1, and one built with NVIDIA's runs on
- * ours. What is not declared here is not exported. The types are in cuda/cuda_types.h and, of
- * graphs, in cuda/graph_api.h; tests/cuda/driver.c checks their layouts. */
+ * These declarations were written for Heddle. Names, numbers and layouts are those of the binary interface of
+ * CUDA 13: a program built with this header runs on NVIDIA's libcuda.so.1, and a program built with NVIDIA's
+ * header runs on Heddle's. Functions that are not declared here are not exported. The types are in
+ * cuda/cuda_types.h, those of graphs in cuda/graph_api.h; tests/cuda/driver.c checks their layouts. */
 #ifndef HEDDLE_CUDA_CUDA_API_H
 #define HEDDLE_CUDA_CUDA_API_H
 
@@ -36,7 +36,7 @@ CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 CUresult cuProfilerInitialize(const char *config, const char *output, int mode);
 
-/* Of calls that fail and of kernels' faults: the newest lines, for queries and callbacks. */
+/* The log of failed calls and faults of kernels: the newest lines, for queries and callbacks. */
 CUresult cuLogsRegisterCallback(CUlogsCallback callback, void *data, CUlogsCallbackHandle *out);
 CUresult cuLogsUnregisterCallback(CUlogsCallbackHandle callback);
 CUresult cuLogsCurrent(CUlogIterator *out, unsigned flags);
@@ -112,7 +112,7 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *size, CUmodule modul
                               const char *name);
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode);
 
-/* Inputs become one image, which is the link's until it is destroyed, for cuModuleLoadData. */
+/* Link inputs to one image for cuModuleLoadData(). The link state owns the image until it is destroyed. */
 CUresult cuLinkCreate_v2(unsigned count, CUjit_option *options, void **values, CUlinkState *state);
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size,
                           const char *name, unsigned count, CUjit_option *options, void **values);
@@ -420,7 +420,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
 
 #include "cuda/graph_api.h"
 
-/* The names that programs write stand for the newest version of a function. */
+/* The names in programs refer to the newest version of a function. */
 #define cuGetProcAddress cuGetProcAddress_v2
 #define cuDeviceGetUuid cuDeviceGetUuid_v2
 #define cuDeviceTotalMem cuDeviceTotalMem_v2

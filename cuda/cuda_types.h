@@ -69,8 +69,8 @@ typedef struct CUuuid_st {
 
 /* ---- enumerations ------------------------------------------------------------------------------ */
 
-/* Those that Heddle answers with something else than 0; others up to CU_DEVICE_ATTRIBUTE_MAX may be
- * asked for by their number. */
+/* The attributes for which Heddle may return another value than 0; programs may query others up to
+ * CU_DEVICE_ATTRIBUTE_MAX by their numbers. */
 typedef enum CUdevice_attribute_enum {
     CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
     CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
@@ -192,7 +192,7 @@ typedef enum CUarray_format_enum {
     CU_AD_FORMAT_SIGNED_INT32 = 0x0a,
     CU_AD_FORMAT_HALF = 0x10,
     CU_AD_FORMAT_FLOAT = 0x20,
-    CU_AD_FORMAT_UNORM_INT8X1 = 0xc0, /* then of 2 and 4 channels, and likewise */
+    CU_AD_FORMAT_UNORM_INT8X1 = 0xc0, /* then with 2 and 4 channels; other types in the same way */
     CU_AD_FORMAT_UNORM_INT16X1 = 0xc3,
     CU_AD_FORMAT_SNORM_INT8X1 = 0xc6,
     CU_AD_FORMAT_SNORM_INT16X1 = 0xc9
@@ -346,7 +346,7 @@ typedef enum CUmemAccess_flags_enum {
     CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3
 } CUmemAccess_flags;
 
-typedef enum CUjit_option_enum { /* those that Heddle heeds; it ignores the others */
+typedef enum CUjit_option_enum { /* the options that Heddle implements; it ignores others */
                                  CU_JIT_WALL_TIME = 2,
                                  CU_JIT_INFO_LOG_BUFFER = 3,
                                  CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
@@ -358,7 +358,7 @@ typedef enum CUjit_option_enum { /* those that Heddle heeds; it ignores the othe
 } CUjit_option;
 
 typedef enum CUjitInputType_enum {
-    CU_JIT_INPUT_CUBIN = 0, /* cuLinkComplete's */
+    CU_JIT_INPUT_CUBIN = 0, /* an image of cuLinkComplete() */
     CU_JIT_INPUT_PTX = 1,
     CU_JIT_INPUT_FATBINARY = 2,
     CU_JIT_INPUT_OBJECT = 3,
@@ -371,7 +371,7 @@ typedef enum CUlibraryOption_enum {
     CU_LIBRARY_BINARY_IS_PRESERVED = 1
 } CUlibraryOption;
 
-typedef enum CUlaunchAttributeID_enum { /* likewise */
+typedef enum CUlaunchAttributeID_enum { /* the attributes that Heddle handles; it ignores others */
                                         CU_LAUNCH_ATTRIBUTE_IGNORE = 0,
                                         CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
                                         CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2,
@@ -447,7 +447,7 @@ typedef struct CUmemPoolProps_st {
     CUmemAllocationHandleType handleTypes;
     CUmemLocation location;
     void *win32SecurityAttributes;
-    size_t maxSize; /* 0: as the system has */
+    size_t maxSize; /* bytes; 0: the system's default */
     unsigned short usage;
     unsigned char reserved[54];
 } CUmemPoolProps;
@@ -490,7 +490,7 @@ typedef struct CUDA_MEMCPY3D_st {
     size_t WidthInBytes, Height, Depth;
 } CUDA_MEMCPY3D;
 
-typedef struct CUDA_MEMCPY3D_PEER_st { /* as CUDA_MEMCPY3D */
+typedef struct CUDA_MEMCPY3D_PEER_st { /* see CUDA_MEMCPY3D */
     size_t srcXInBytes, srcY, srcZ, srcLOD;
     CUmemorytype srcMemoryType;
     const void *srcHost;
@@ -527,7 +527,7 @@ typedef struct CUmemcpy3DOperand_st {
     union {
         struct {
             CUdeviceptr ptr;
-            size_t rowLength, layerHeight; /* elements, rows; 0: as the copy has */
+            size_t rowLength, layerHeight; /* elements; rows; 0: those of the copy's extent */
             CUmemLocation locHint;
         } ptr;
         struct {
@@ -539,19 +539,19 @@ typedef struct CUmemcpy3DOperand_st {
 
 typedef struct CUDA_MEMCPY3D_BATCH_OP_st {
     CUmemcpy3DOperand src, dst;
-    CUextent3D extent; /* elements of an array that takes part, else bytes */
+    CUextent3D extent; /* width: elements if src or dst is an array, else bytes */
     CUmemcpySrcAccessOrder srcAccessOrder;
     unsigned int flags;
 } CUDA_MEMCPY3D_BATCH_OP;
 
 typedef struct CUDA_ARRAY_DESCRIPTOR_st {
-    size_t Width, Height; /* texels; a Height of 0: one dimension */
+    size_t Width, Height; /* texels; Height 0: the array has one dimension */
     CUarray_format Format;
     unsigned int NumChannels; /* 1, 2, 4 */
 } CUDA_ARRAY_DESCRIPTOR;
 
 typedef struct CUDA_ARRAY3D_DESCRIPTOR_st {
-    size_t Width, Height, Depth; /* Depth counts the layers where there are any */
+    size_t Width, Height, Depth; /* Depth of a layered array: the number of layers */
     CUarray_format Format;
     unsigned int NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
@@ -650,10 +650,10 @@ typedef struct CUdevprop_st {
     int textureAlign;
 } CUdevprop;
 
-typedef struct CUgreenCtx_st *CUgreenCtx;                  /* there is none but NULL */
+typedef struct CUgreenCtx_st *CUgreenCtx;                  /* must be NULL */
 typedef struct CUexecAffinityParam_st CUexecAffinityParam; /* must be NULL */
-typedef struct CUctxCigParam_st CUctxCigParam;             /* likewise */
-typedef struct CUctxCreateParams_st { /* all zero: a context as NULL makes it */
+typedef struct CUctxCigParam_st CUctxCigParam;             /* must be NULL */
+typedef struct CUctxCreateParams_st {                      /* all members zero: the same as NULL */
     CUexecAffinityParam *execAffinityParams;
     int numExecAffinityParams;
     CUctxCigParam *cigParams;
@@ -663,7 +663,7 @@ typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *data);
 typedef void (*CUhostFn)(void *data);
 typedef struct CUlogsCallbackEntry_st *CUlogsCallbackHandle;
 typedef void (*CUlogsCallback)(void *data, CUlogLevel level, char *message, size_t length);
-typedef unsigned CUlogIterator; /* lines before */
+typedef unsigned CUlogIterator; /* number of earlier lines */
 typedef size_t (*CUoccupancyB2DSize)(int block_size);
 
 #endif

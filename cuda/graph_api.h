@@ -120,7 +120,7 @@ typedef struct CUgraphEdgeData_st {
     unsigned char from_port, to_port, type /* CUgraphDependencyType */, reserved[5];
 } CUgraphEdgeData;
 
-typedef enum CUgraphMem_attribute_enum { /* uint64_t each */
+typedef enum CUgraphMem_attribute_enum { /* each value is a uint64_t */
                                          CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT,
                                          CU_GRAPH_MEM_ATTR_USED_MEM_HIGH,
                                          CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
@@ -133,13 +133,13 @@ typedef struct CUDA_KERNEL_NODE_PARAMS_v2_st {
     unsigned int blockDimX, blockDimY, blockDimZ;
     unsigned int sharedMemBytes;
     void **kernelParams, **extra;
-    CUkernel kern; /* where func is NULL */
+    CUkernel kern; /* used if func is NULL */
     CUcontext ctx;
 } CUDA_KERNEL_NODE_PARAMS;
 
 typedef struct CUDA_MEMSET_NODE_PARAMS_st {
     CUdeviceptr dst;
-    size_t pitch; /* of no meaning for one row */
+    size_t pitch; /* bytes; ignored for one row */
     unsigned int value, elementSize;
     size_t width /* elements */, height;
 } CUDA_MEMSET_NODE_PARAMS;
@@ -162,14 +162,14 @@ typedef struct CUDA_MEMCPY_NODE_PARAMS_st {
 typedef struct CUDA_CONDITIONAL_NODE_PARAMS {
     CUgraphConditionalHandle handle;
     CUgraphConditionalNodeType type;
-    unsigned int size;    /* of what follows */
-    CUgraph *phGraph_out; /* the bodies; the array is the node's */
+    unsigned int size;    /* number of elements of phGraph_out */
+    CUgraph *phGraph_out; /* the body graphs; the node owns the array */
     CUcontext ctx;
 } CUDA_CONDITIONAL_NODE_PARAMS;
 
 typedef struct CUDA_CHILD_GRAPH_NODE_PARAMS_st {
     CUgraph graph;
-    int ownership; /* 0: a clone of it; 1: it is the node's from now on */
+    int ownership; /* 0: the node gets a clone of the graph; 1: the node takes the graph */
 } CUDA_CHILD_GRAPH_NODE_PARAMS;
 
 typedef struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
@@ -275,7 +275,7 @@ CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type);
 CUresult cuGraphDestroyNode(CUgraphNode node);
 CUresult cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned flags);
 
-/* An operation that a node stands for is checked as it would be in a stream. */
+/* The operation of a new node is checked like an operation of a stream. */
 CUresult cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
                         size_t count, CUgraphNodeParams *params);
 CUresult cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
@@ -328,7 +328,7 @@ CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph, const CUgrap
                                   size_t count, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p);
 CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS *p);
 CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *p);
-/* What `cudaGraphSetConditional` on the device sets. Bodies are made by the conditional's node. */
+/* Creates a value that `cudaGraphSetConditional` sets on the device. The conditional node creates the bodies. */
 CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle *handle, CUgraph graph,
                                         CUcontext context, unsigned value, unsigned flags);
 

@@ -112,7 +112,7 @@ struct ptx_live *ptx_live_new(struct arena *arena, const struct ptx_flow *f, con
  * *stmts is in ascending order and in the arena. Returns their number. */
 uint32_t ptx_live_dead_atoms(struct arena *arena, const struct ptx_live *live, uint32_t **stmts);
 
-/* ---- what the lanes of a warp share ------------------------------------------------------------ */
+/* ---- uniformity --------------------------------------------------------------------------------- */
 
 enum ptx_spread { /* among which threads a value is equal, from the strongest property to the weakest */
                   PTX_SPREAD_GRID, /* equal in all threads of the launch */

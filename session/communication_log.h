@@ -1,5 +1,6 @@
 /* session/communication_log.h: carries the communication of CTAs (determinism/communication/communication.h) from the
- * process that runs kernels to the process that started it. session/run_observer.h creates the observer in the former.
+ * process that runs kernels to the process that started it. session/run_observer.h creates the observer in the process
+ * that runs kernels.
  *
  *     event_stream_want(s, communication_log_wish(unit));           // in the process that starts the run
  *     const struct communication_result *r = communication_log_read(arena, s);   // when the run has ended

@@ -24,13 +24,13 @@
 struct buf;
 
 struct launch_record {
-    /* What was launched. */
+    /* The request. */
     const char *kernel;
     uint32_t grid[3], block[3]; /* CTAs of the grid; threads of a CTA */
     uint32_t cluster[3]; /* CTAs of a cluster; 0: not set by the launch (the kernel may set it) */
     uint32_t shared;     /* dynamic shared memory of a CTA in bytes */
 
-    /* How it ended. */
+    /* The end of the launch. */
     enum emu_fault_kind fault; /* EMU_OK: the launch ended without a fault */
     uint32_t fault_line;       /* line of the PTX with the fault; 0: unknown */
     uint32_t source_line;      /* line of the source with the fault, from .loc; 0: unknown */
@@ -39,7 +39,7 @@ struct launch_record {
     uint64_t finding_count;    /* findings of checks; those of one instruction count once */
     uint64_t suppressed;       /* findings that a suppression matched (emu/suppress.h) */
 
-    /* What it took. */
+    /* Its cost. */
     uint64_t warp_instructions, thread_instructions; /* PTX instructions */
     enum emu_execution execution; /* whether it ran under its order, or by which speculation */
     double seconds; /* wall-clock time of the host; all other members are the same on every host */

@@ -1,6 +1,6 @@
 /* cuda/runtime/graph_api.h: graphs, stream capture and libraries of the runtime API; a part of runtime_api.h.
  *
- * Edges have data since 12.3, in functions of their own names until 13, where the old names got their parameters. */
+ * CUDA 12.3 added functions with data of edges under new names; CUDA 13 gave their parameters to the old names. */
 #ifndef HEDDLE_CUDA_GRAPH_API_RT_H
 #define HEDDLE_CUDA_GRAPH_API_RT_H
 
@@ -38,7 +38,7 @@ struct cudaConditionalNodeParams {
     cudaGraph_t *phGraph_out;
 };
 struct cudaGraphNodeParams {
-    int type, reserved0[3]; /* numbers of CUgraphNodeType but for the last two: see node_type() */
+    int type, reserved0[3]; /* numbers of CUgraphNodeType, except the last two: see node_type() */
     union {
         long long reserved1[29];
         struct cudaKernelNodeParams kernel;
@@ -113,7 +113,7 @@ cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, int *status, unsign
                                         size_t *count);
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
                                                 size_t count, unsigned flags);
-/* As CUDA 12.3 calls what CUDA 13 calls without a number. */
+/* The names of CUDA 12.3 for functions that have no suffix in CUDA 13. */
 cudaError_t cudaGraphAddNode_v2(cudaGraphNode_t *node, cudaGraph_t graph,
                                 const cudaGraphNode_t *dependencies, const cudaGraphEdgeData *data,
                                 size_t count, struct cudaGraphNodeParams *params);

@@ -1,8 +1,8 @@
 /* cuda/runtime/runtime_api.h: the part of the CUDA runtime API that Heddle implements.
  *
- * Declarations of our own: names, numbers and layouts are those of the binary interface of CUDA 13, or where
- * CUDART_VERSION says so of an older one, so that programs that nvcc built find here what they were linked with.
- * tests/cuda/runtime.c holds the layouts fast.
+ * These declarations were written for Heddle. Names, numbers and layouts are those of the binary interface of CUDA 13,
+ * or with another CUDART_VERSION of an older one, so that programs that nvcc built and linked run with this library.
+ * tests/cuda/runtime.c checks the layouts.
  *
  * Streams, events, arrays, texture objects, kernels and memory are those of the driver API (cuda/cuda_api.h). */
 #ifndef HEDDLE_CUDA_RUNTIME_API_H
@@ -33,7 +33,7 @@ typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *data);
 typedef void (*cudaHostFn_t)(void *data);
 
-/* Structures of the driver that have another name here. */
+/* Structures of the driver API that have other names here. */
 #define cudaMemLocation CUmemLocation_st
 #define cudaMemAccessDesc CUmemAccessDesc_st
 #define cudaMemPoolProps CUmemPoolProps_st
@@ -52,7 +52,7 @@ enum cudaMemcpyKind {
     cudaMemcpyHostToDevice,
     cudaMemcpyDeviceToHost,
     cudaMemcpyDeviceToDevice,
-    cudaMemcpyDefault /* as the addresses say */
+    cudaMemcpyDefault /* the addresses determine the direction */
 };
 enum cudaMemoryType {
     cudaMemoryTypeUnregistered,
@@ -60,17 +60,17 @@ enum cudaMemoryType {
     cudaMemoryTypeDevice,
     cudaMemoryTypeManaged
 };
-enum cudaFuncCache { cudaFuncCachePreferNone }; /* and the driver's others */
+enum cudaFuncCache { cudaFuncCachePreferNone }; /* other numbers: those of CUfunc_cache */
 enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault };
-enum cudaLimit { cudaLimitStackSize }; /* likewise */
-enum cudaFuncAttribute {               /* those of the driver that can be set */
+enum cudaLimit { cudaLimitStackSize }; /* other numbers: those of CUlimit */
+enum cudaFuncAttribute {               /* attributes of the driver API that can be set */
                          cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
                          cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
-enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };             /* numbers of CUmem_advise, */
-enum cudaMemRangeAttribute { cudaMemRangeAttributeReadMostly = 1 };   /* of CUmem_range_attribute */
-enum cudaMemPoolAttr { cudaMemPoolReuseFollowEventDependencies = 1 }; /* of CUmemPool_attribute, */
-enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };       /* and so on */
+enum cudaMemoryAdvise { cudaMemAdviseSetReadMostly = 1 };             /* numbers of CUmem_advise */
+enum cudaMemRangeAttribute { cudaMemRangeAttributeReadMostly = 1 };   /* CUmem_range_attribute */
+enum cudaMemPoolAttr { cudaMemPoolReuseFollowEventDependencies = 1 }; /* CUmemPool_attribute */
+enum cudaMemAllocationType { cudaMemAllocationTypePinned = 1 };       /* CUmemAllocationType */
 enum cudaMemAllocationHandleType { cudaMemHandleTypeNone = 0 };
 enum cudaMemAccessFlags { cudaMemAccessFlagsProtNone = 0 };
 enum cudaDeviceP2PAttr { cudaDevP2PAttrPerformanceRank = 1 };
@@ -148,7 +148,7 @@ struct cudaDeviceProp {
     size_t sharedMemPerBlockOptin;
     int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost;
     int maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize;
-    size_t reservedSharedMemPerBlock; /* the last one of 11 */
+    size_t reservedSharedMemPerBlock; /* the last member in CUDA 11 */
     int hostRegisterSupported, sparseCudaArraySupported, hostRegisterReadOnlySupported;
     int timelineSemaphoreInteropSupported, memoryPoolsSupported, gpuDirectRDMASupported;
     unsigned gpuDirectRDMAFlushWritesOptions;
@@ -160,7 +160,7 @@ struct cudaDeviceProp {
 _Static_assert(offsetof(struct cudaDeviceProp, hostRegisterSupported) == 728, "as 11.8 has it");
 _Static_assert(sizeof(struct cudaDeviceProp) == 1032, "as 12.4 has it");
 
-/* What is in 13 under these names is in 12 under others; 11 and 12 have older functions under these (older.c). */
+/* CUDA 12 has the functions of CUDA 13 under these other names; the old names are older functions (older.c). */
 #define cudaGetDeviceProperties cudaGetDeviceProperties_v2
 #define cudaMemAdvise cudaMemAdvise_v2
 #define cudaMemPrefetchAsync cudaMemPrefetchAsync_v2
@@ -185,7 +185,7 @@ struct cudaPointerAttributes {
 #endif
 };
 
-typedef struct cudaLaunchConfig_st { /* as CUlaunchConfig */
+typedef struct cudaLaunchConfig_st { /* see CUlaunchConfig */
     dim3 gridDim, blockDim;
     size_t dynamicSmemBytes;
     cudaStream_t stream;
@@ -226,7 +226,7 @@ struct cudaMemcpy3DPeerParms {
     struct cudaExtent extent;
 };
 struct cudaMemcpy3DParms {
-    cudaArray_t srcArray; /* with an array on either side x and widths count its elements */
+    cudaArray_t srcArray; /* with an array on either side, x and widths count its elements */
     struct cudaPos srcPos;
     struct cudaPitchedPtr srcPtr;
     cudaArray_t dstArray;
@@ -271,7 +271,7 @@ struct cudaResourceDesc {
     unsigned flags;
 #endif
 };
-struct cudaTextureDesc { /* modes have the driver's numbers */
+struct cudaTextureDesc { /* modes have the numbers of the driver API */
     int addressMode[3], filterMode, readMode /* 1: as floats of 0 to 1, or -1 to 1 */, sRGB;
     float borderColor[4];
     int normalizedCoords;
@@ -286,7 +286,7 @@ struct cudaTextureDesc { /* modes have the driver's numbers */
 struct cudaResourceViewDesc; /* must be NULL */
 
 #if CUDART_VERSION < 13000
-/* Of CUDA 11: `texture<...> t` and `surface<...> s` of a program. What stands here counts when memory is bound. */
+/* CUDA 11: `texture<...> t` and `surface<...> s` of a program. Their members take effect when memory is bound. */
 struct textureReference {
     int normalized, filterMode, addressMode[3];
     struct cudaChannelFormatDesc channelDesc;
@@ -299,7 +299,7 @@ struct textureReference {
 struct surfaceReference {
     struct cudaChannelFormatDesc channelDesc;
 };
-struct cudaLaunchParams { /* of one device of several */
+struct cudaLaunchParams { /* the launch on one of several devices */
     void *func;
     dim3 gridDim, blockDim;
     void **args;
@@ -380,7 +380,7 @@ cudaError_t cudaLogsDumpToMemory(CUlogIterator *from, char *to, size_t *size, un
 
 /* ---- kernels ------------------------------------------------------------------------------------------ */
 
-/* `function`: the host's stub, or a cudaKernel_t. */
+/* `function`: the host function of a kernel, or a cudaKernel_t. */
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **args,
                              size_t shared, cudaStream_t stream);
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **args,
@@ -453,7 +453,7 @@ cudaError_t cudaMemAdvise(const void *address, size_t size, enum cudaMemoryAdvis
                           struct cudaMemLocation location);
 cudaError_t cudaMemPrefetchAsync(const void *address, size_t size, struct cudaMemLocation location,
                                  unsigned flags, cudaStream_t stream);
-/* Location k is that of the ranges from number from[k] on. */
+/* locations[k] applies to the ranges from index from[k] on. */
 cudaError_t cudaMemPrefetchBatchAsync(void **addresses, size_t *sizes, size_t count,
                                       struct cudaMemLocation *locations, size_t *from, size_t n,
                                       unsigned long long flags, cudaStream_t stream);
@@ -490,7 +490,7 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p);
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream);
 cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p);
 cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream);
-/* Attributes k are those of the copies from number indices[k] on. */
+/* attributes[k] apply to the copies from index indices[k] on. */
 cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from, const size_t *sizes,
                                  size_t count, struct cudaMemcpyAttributes *attributes,
                                  size_t *indices, size_t n, cudaStream_t stream);
@@ -508,7 +508,7 @@ cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, s
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                    enum cudaChannelFormatKind f);
 
-/* `symbol`: the host's variable. */
+/* `symbol`: the address of the host's variable. */
 cudaError_t cudaGetSymbolAddress(void **address, const void *symbol);
 cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol);
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t size, size_t offset,
@@ -522,7 +522,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size,
 
 /* ---- arrays, textures, surfaces ------------------------------------------------------------------------- */
 
-/* Flags are those of the driver's arrays. */
+/* Flags are those of arrays of the driver API. */
 cudaError_t cudaMallocArray(cudaArray_t *out, const struct cudaChannelFormatDesc *desc,
                             size_t width, size_t height, unsigned flags);
 cudaError_t cudaMalloc3DArray(cudaArray_t *out, const struct cudaChannelFormatDesc *desc,
@@ -537,7 +537,7 @@ cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t array);
 cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent,
                              unsigned *flags, cudaArray_t array);
 cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_t array);
-/* x in bytes, y in rows */
+/* x is in bytes, y in rows. */
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
                                 size_t from_pitch, size_t width, size_t height,
                                 enum cudaMemcpyKind kind);
@@ -547,7 +547,7 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const v
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_t from,
                                      size_t from_x, size_t from_y, size_t width, size_t height,
                                      enum cudaMemcpyKind kind);
-/* Row behind row; x in bytes */
+/* Copies bytes of consecutive rows; x is in bytes. */
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t size,
                               enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
@@ -572,7 +572,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *out, const struct cudaR
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface);
 
 #if CUDART_VERSION < 13000
-/* Memory begins anywhere: offsets are 0. */
+/* Memory needs no alignment, so offsets are always 0. */
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texture,
                             const void *address, const struct cudaChannelFormatDesc *channels,
                             size_t size);
@@ -594,7 +594,7 @@ cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *list
                                                    unsigned flags);
 #endif
 
-/* Of arrays that are mapped later, that are sparse, or that have planes: there are none. */
+/* Functions for deferred-mapping, sparse and multi-planar arrays, which Heddle does not have. */
 cudaError_t cudaArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *out,
                                            cudaArray_t array, int device);
 cudaError_t cudaMipmappedArrayGetMemoryRequirements(struct cudaArrayMemoryRequirements *out,
