@@ -85,7 +85,7 @@ enum timing_part {
 struct timing_l1 {
     double latency;  /* latency of a load that hits, and of the lookup of any access, in cycles */
     double sectors;  /* bandwidth of hits, in sectors per cycle */
-    double pending;  /* lines with outstanding misses of an SM's loads; 0: no limit */
+    double pending;  /* the most lines with outstanding misses of an SM's loads; 0: no limit */
     bool whole;      /* a miss fetches the whole line */
     bool banked;     /* a pass has a sector of each of four banks, by address; else any four */
     bool global;     /* global memory is cached */
@@ -115,7 +115,7 @@ struct timing_machine {              /* cycles are of the SM's clock */
     /* Factor on the interval of PTX_COST_TENSOR, for the same number of multiply-adds; 0: 1. */
     double matrix[TIMING_MATRICES];
     uint32_t units[TIMING_UNITS]; /* number of units of an SM */
-    double int_fp32;     /* cycles from an INT to an FP32 instruction of a scheduler, or reverse */
+    double int_fp32;     /* cycles that an INT or FP32 instruction keeps both units busy; 0: one */
     uint32_t issue;      /* instructions that a scheduler issues per cycle */
     bool scheduled;      /* instructions are in the order of an assembler (model/schedule.h) */
     bool sequences;      /* a warp waits for f32 divisions, roots, reciprocals with rounding */

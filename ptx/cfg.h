@@ -75,9 +75,9 @@ struct ptx_loop {
     uint32_t blocks; /* number of code blocks, including those of inner loops */
 };
 
-/* Post-dominance. A set of blocks that control never leaves has no path to the exit. The first block of
- * each such set, in the order of the text, counts as a predecessor of the exit, so that every block has
- * post-dominators. A hub is never an `idom`, `ipdom` or `rejoin`.
+/* Post-dominance. A strongly connected component that control never leaves has no path to the exit. The
+ * first block of each such component, in the order of the text, counts as a predecessor of the exit, so that
+ * every block has post-dominators. A hub is never an `idom`, `ipdom` or `rejoin`.
  *
  * Reconvergence. Lanes of a warp that diverge at a branch reconverge at its immediate post-dominator. But
  * `@p exit` inside nested ifs makes the exit the post-dominator of all of them, although the lanes
