@@ -1,7 +1,7 @@
 /* cuda/callback.h: calls host functions of streams and graphs.
  *
  * A thread of Heddle calls them, one after the other, without the driver's lock. (The program may hold a lock of its own,
- * which the function needs, while it makes the API call.) The caller of callback_step() waits a short time for the
+ * which the function needs, while it makes the API call.) callback_step() waits a short time for the return of the
  * function, so that a function that does not wait for the program runs in the order of the other operations. After that
  * time its stream blocks and the program continues. */
 #ifndef HEDDLE_CUDA_CALLBACK_H

@@ -6,7 +6,7 @@
  *
  *     RUNTIME_CALL(cuSomething(...));      // runtime_begin(), the call of the driver, runtime_done()
  *
- * runtime_begin() makes the device's primary context current in the thread, as NVIDIA's runtime does. runtime_done()
+ * runtime_begin() makes the device's primary context current in a thread without context, as NVIDIA's runtime does. runtime_done()
  * stores an error as the thread's last one. Error codes are those of the driver API: those of the runtime API have the
  * same numbers, and there are more of them. */
 #ifndef HEDDLE_CUDA_RUNTIME_H
@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Makes the primary context current. Returns CUDA_SUCCESS, or the error that the call must return. */
+/* Makes the primary context current if the thread has no context. Returns CUDA_SUCCESS, or the error that the call must return. */
 CUresult runtime_begin(void);
 /* Makes the primary context current in this thread, even if another context is current. */
 CUresult runtime_use_primary(void);
