@@ -40,6 +40,7 @@ struct views {
     uint64_t access; /* number of accesses so far */
     struct histories histories;
     struct warp_views *warps; /* views of each warp, by slot and warp */
+    bool *begun;              /* by slot and warp: false where the views were never set */
     struct cta_views *ctas;   /* views of each CTA, by slot */
     struct view sc;
     bool has_fences; /* some warp has executed a release */

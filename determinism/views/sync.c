@@ -69,6 +69,9 @@ static void begin_cta(struct views *v, const struct emu_warp *cta)
     }
     for (who.warp = 0; who.warp < v->shape.warps_per_cta; who.warp++) {
         struct warp_views *g = views_of_warp(v, &who);
+        bool *const begun = &v->begun[g - v->warps];
+        if (!*begun) *g = (struct warp_views){0};
+        *begun = true;
         g->cta = who.cta;
         g->writer = who.cta * v->shape.warps_per_cta + who.warp;
         publication_release(&v->histories.pool, g->released);

@@ -30,6 +30,7 @@ struct views *views_new(void)
 static void drop_agents(struct views *v)
 {
     for (size_t i = 0; i < v->warp_capacity && v->has_fences; i++) {
+        if (!v->begun[i]) continue;
         publication_release(&v->histories.pool, v->warps[i].released);
         v->warps[i].released = NULL;
     }
@@ -42,6 +43,7 @@ void views_free(struct views *v)
     drop_agents(v);
     histories_free(&v->histories);
     free(v->warps);
+    free(v->begun);
     free(v->ctas);
     free(v);
 }
@@ -61,15 +63,17 @@ void views_begin(struct views *v, struct emu_machine *m, const struct views_sett
     const size_t warps = (size_t)v->shape.slots * v->shape.warps_per_cta;
     if (warps > v->warp_capacity) {
         free(v->warps);
-        v->warps = calloc(warps, sizeof *v->warps);
+        free(v->begun);
+        v->warps = malloc(warps * sizeof *v->warps);
+        v->begun = calloc(warps, sizeof *v->begun);
         v->warp_capacity = warps;
     }
     if (v->shape.slots > v->cta_capacity) {
         free(v->ctas);
-        v->ctas = calloc(v->shape.slots, sizeof *v->ctas);
+        v->ctas = malloc(v->shape.slots * sizeof *v->ctas); /* set when a CTA begins */
         v->cta_capacity = v->shape.slots;
     }
-    if (!v->warps || !v->ctas) abort();
+    if (!v->warps || !v->begun || !v->ctas) abort();
 }
 
 bool views_were_full(const struct views *v)
@@ -77,6 +81,7 @@ bool views_were_full(const struct views *v)
     bool full = v->histories.replaced || v->sc.widened || v->widened;
     const size_t warps = (size_t)v->shape.slots * v->shape.warps_per_cta;
     for (size_t i = 0; i < warps && !full; i++) {
+        if (!v->begun[i]) continue;
         const struct warp_views *g = &v->warps[i];
         full |= g->now.widened || g->acquired.widened || g->acquired_wide.widened;
     }
