@@ -187,9 +187,10 @@ struct past {
     uint32_t owner, phase;
     enum kind kind;
 };
-struct word {
-    struct past list[HISTORY];
-    uint32_t count;
+/* The counts alone are cleared for each kernel. */
+struct history {
+    uint32_t *count;
+    struct past (*list)[HISTORY];
 };
 
 /* One who loads and stores is alone there; loads may meet, and reductions of a kind, also of one owner. */
@@ -200,15 +201,17 @@ static bool meet(const struct past *a, const struct past *b)
     return a->owner != b->owner;
 }
 
-static bool visit(struct word *w, struct past now)
+static bool visit(const struct history *h, uint32_t word, struct past now)
 {
-    if (w->count && w->list[0].phase != now.phase) w->count = 0; /* phases do not come back */
-    for (uint32_t i = 0; i < w->count; i++) {
-        const struct past *p = &w->list[i];
+    uint32_t *const count = &h->count[word];
+    struct past *const list = h->list[word];
+    if (*count && list[0].phase != now.phase) *count = 0; /* phases do not come back */
+    for (uint32_t i = 0; i < *count; i++) {
+        const struct past *p = &list[i];
         if (meet(p, &now)) return true;
         if (p->owner == now.owner && p->kind == now.kind && p->phase == now.phase) return false;
     }
-    if (w->count < HISTORY) w->list[w->count++] = now; /* else: loads of many */
+    if (*count < HISTORY) list[(*count)++] = now; /* else: loads of many */
     return false;
 }
 
@@ -227,17 +230,19 @@ static bool do_meet(const struct kernel *k, bool by_thread)
 {
     static const uint8_t kinds[] = {
         [LOAD] = EMU_LOAD, [STORE] = EMU_STORE, [ADD] = EMU_RED, [MAX] = EMU_RED};
-    static struct word global[WORDS], shared[SHARED / 4];
+    static struct past global_list[WORDS][HISTORY], shared_list[SHARED / 4][HISTORY];
+    static uint32_t global_count[WORDS], shared_count[SHARED / 4];
+    const struct history global = {global_count, global_list}, shared = {shared_count, shared_list};
     bool meets = false;
     struct kernel all = *k;
     struct op last = {.kind = STORE, .size = 4, .base = 3 * AREA, .tid = 4, .every = 1};
     last.cta = 4 * k->block;
     last.to = k->block;
-    memset(global, 0, sizeof global);
+    memset(global_count, 0, sizeof global_count);
     memset(touched, 0, sizeof touched);
     for (uint32_t cta = 0; cta < k->grid; cta++) {
         uint32_t phase = 0;
-        memset(shared, 0, sizeof shared);
+        memset(shared_count, 0, sizeof shared_count);
         for (uint32_t i = 0; i < all.count + !k->reduces; i++) {
             const struct op *o = i < all.count ? &all.ops[i] : &last;
             const uint32_t number = o->back ? k->grid - 1 - cta : cta;
@@ -253,7 +258,7 @@ static bool do_meet(const struct kernel *k, bool by_thread)
                 for (uint32_t i = 0; !o->shared && i < o->size; i++)
                     touched[at + i] |= (uint8_t)(1u << kinds[o->kind]);
                 for (uint32_t w = at / 4; w <= (at + o->size - 1) / 4; w++)
-                    meets |= visit(o->shared ? &shared[w] : &global[w], now);
+                    meets |= visit(o->shared ? &shared : &global, w, now);
             }
         }
     }
