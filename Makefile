@@ -357,7 +357,7 @@ check-clang: # what clang makes of vector code; ./heddle stays what it is
 	$(MAKE) -j2 CC=gcc CFLAGS=-Werror $(addprefix build/gcc-release/,heddle heddle-suite tests/run) # objects of these are in the next build
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror MODE=bits $(addprefix build/clang-bits/,heddle heddle-suite libcudart.so.13 tests/run-bits) \
 	    $(if $(HAS_MPI),$(patsubst %.c,build/clang-bits/%.o,$(wildcard cli/mpi/*.c)))
-	HEDDLE=build/clang-bits/heddle HEDDLE_PROGRAMS=60 tests/run.sh build/clang-bits/tests/run-bits \
+	HEDDLE=build/clang-bits/heddle HEDDLE_PROGRAMS=60 HEDDLE_NATIVE=1 tests/run.sh build/clang-bits/tests/run-bits \
 	    --filter '@(@(emu_@(atomic|counts|cvt|float|int|matrix|memory|texture*|video|warp)|fp|property)/*|program/that_*)'
 check-same: # the same bytes by gcc and clang, with -O1 and -O3, and of the optimised builds with 1 and 4 host threads
 	$(MAKE) -j2 CC=clang CFLAGS=-Werror MODE=san build/clang-san/heddle
