@@ -220,6 +220,9 @@ FORCE:
 .PHONY: FORCE
 endif
 $(filter-out $(UNSEEN),$(LIB)): ALL_CFLAGS += -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
+# Without reduction of addresses in loops (LSR) vector code is compiled in 0.6 of the time, and runs as fast within 3 %.
+# (emu/gpus.o needs a program, whose link does not take this.)
+$(filter-out %/emu/gpus.o $(UNSEEN),$(LIB)): ALL_CFLAGS += -mllvm -disable-lsr
 $B/tests/fuzz/%.o: ALL_CFLAGS += -fsanitize=fuzzer-no-link -fno-sanitize-coverage=trace-cmp
 $(filter %.avx2.o,$(LIB)): CFLAGS.san += -fno-sanitize=pointer-overflow,alignment
 $(CLI) $(CALIBRATE) $(CUDA) $(RUNTIME) $(TEST): CFLAGS.san := -O0 $(filter-out -O1,$(CFLAGS.san))
