@@ -11,7 +11,8 @@
 
 enum {
     KEPT = 128, /* the last ones */
-    QUEUED = 3  /* launches that wait or are being computed: each has a copy of its trace */
+    QUEUED = 8, /* launches that wait or are being computed: each has a copy of its trace, */
+    MOST_COPIED = 64 << 20 /* bytes of all, or more for one */
 };
 
 struct estimate_cache {
@@ -317,6 +318,7 @@ struct estimate_queue {
     void *self;
     struct queued ring[QUEUED];
     size_t first, count;
+    size_t copied; /* bytes, of those in the ring */
     struct memory
         spare[QUEUED]; /* of copies that are no longer needed; the caller's thread alone */
     size_t spare_count;
@@ -357,20 +359,24 @@ static void *work(void *queue)
     return NULL;
 }
 
-/* Until at most `left` are in the queue: those that are done before all others leave it. The caller has the lock. */
+/* Those that are done before all others leave the queue. The caller has the lock. */
+static void take_done(struct estimate_queue *q)
+{
+    for (struct queued *x; q->count && (x = queued_at(q, 0))->state == QUEUED_DONE;) {
+        struct launch_estimate t = x->known->time;
+        if (x->known->failed) buf_free(&x->known->key);
+        else q->done(q->self, &t, x->ended);
+        if (x->counts) q->spare[q->spare_count++] = x->memory;
+        q->copied -= x->memory.used;
+        q->first++, q->count--;
+    }
+}
+
+/* Until at most `left` are in the queue. The caller has the lock. */
 static void drain(struct estimate_queue *q, size_t left)
 {
-    while (q->count) {
-        struct queued *x = queued_at(q, 0);
-        if (x->state == QUEUED_DONE) {
-            struct launch_estimate t = x->known->time;
-            if (x->known->failed) buf_free(&x->known->key);
-            else q->done(q->self, &t, x->ended);
-            if (x->counts) q->spare[q->spare_count++] = x->memory;
-            q->first++, q->count--;
-        } else if (q->count <= left) return;
-        else if (!compute_one(q)) pthread_cond_wait(&q->changed, &q->lock);
-    }
+    for (take_done(q); q->count > left || q->copied > MOST_COPIED; take_done(q))
+        if (!compute_one(q)) pthread_cond_wait(&q->changed, &q->lock);
 }
 
 void estimate_queue_settle(struct estimate_queue *q)
@@ -434,9 +440,10 @@ bool estimate_queue_add(struct estimate_queue *q, const struct emu_counts *c, bo
     }
     pthread_mutex_lock(&q->lock);
     *queued_at(q, q->count++) = x;
+    q->copied += x.memory.used;
     if (!q->has_thread) q->has_thread = pthread_create(&q->thread, NULL, work, q) == 0;
     pthread_cond_broadcast(&q->changed);
-    drain(q, q->count);
+    take_done(q);
     pthread_mutex_unlock(&q->lock);
     return true;
 }
