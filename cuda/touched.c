@@ -32,7 +32,7 @@ struct touched {
     struct recent {
         uint64_t key;
         struct page *page; /* NULL: none */
-    } recent[RECENT];      /* by key, modulo */
+    } recent[RECENT];      /* recent_at() */
 };
 
 static uint64_t key_of(uint64_t number, enum touched_how how)
@@ -101,9 +101,16 @@ static void grow(struct touched *t)
     free((void *)old);
 }
 
+/* Pages that follow each other, as of an array, have places of their own for each way. */
+static inline struct recent *recent_at(struct touched *t, uint64_t key)
+{
+    const uint64_t page = key / TOUCHED_WAYS, way = key % TOUCHED_WAYS;
+    return &t->recent[(page + way * (RECENT / TOUCHED_WAYS)) % RECENT];
+}
+
 __attribute__((noinline)) static struct page *page_slow(struct touched *t, uint64_t key)
 {
-    struct recent *recent = &t->recent[key % RECENT];
+    struct recent *recent = recent_at(t, key);
     if (2 * t->page_count >= t->page_capacity) grow(t);
     const size_t i = place_of(t, key);
     if (!t->pages[i]) {
@@ -118,7 +125,7 @@ __attribute__((noinline)) static struct page *page_slow(struct touched *t, uint6
 
 static inline struct page *page_at(struct touched *t, uint64_t key)
 {
-    const struct recent *recent = &t->recent[key % RECENT];
+    const struct recent *recent = recent_at(t, key);
     return recent->page && recent->key == key ? recent->page : page_slow(t, key);
 }
 
