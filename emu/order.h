@@ -99,6 +99,8 @@ struct emu_access {
      * memory. */
     bool buffered;
     bool reported; /* observers know of the access: EMU_DONE_REPORTED */
+    bool
+        split; /* a piece: some lanes of the instruction access global memory, others shared memory */
     /* ATOMIC, RED: the access is in global memory and is all that the instruction does */
     bool standalone;
     /* LOAD, with EMU_WANT_LATE_LOADS: between this load and the first instruction that needs its result there is a

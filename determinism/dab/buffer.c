@@ -283,6 +283,17 @@ void dab_buffer_clear(struct dab_buffer *b)
     b->order_matters = b->mixed = false;
 }
 
+uint32_t dab_next_holding(const struct dab_store *s, uint32_t at, uint32_t until)
+{
+    while (at < until) {
+        const uint64_t rest = s->holding[at / 64] >> at % 64;
+        if (rest) at += (uint32_t)__builtin_ctzll(rest);
+        if (rest) break;
+        at = (at | 63) + 1;
+    }
+    return at < until ? at : until;
+}
+
 static void *copy_of(const void *p, size_t size)
 {
     return p ? memcpy(resize(NULL, size ? size : 1), p, size) : NULL;

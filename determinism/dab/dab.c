@@ -253,25 +253,39 @@ static void pass_smem_turn(struct dab *d, uint32_t group)
     }
 }
 
+/* Whether it is not the turn of the warp: then it sleeps until it is. */
+static bool waits_for_smem(struct dab *d, struct dab_warp *w, const struct emu_warp *who)
+{
+    const uint32_t group = group_of(d, who->slot),
+                   i = (who->slot - group) * d->shape.warps_per_cta + who->warp;
+    if (d->waits.smem_turn[group] == i) return false;
+    dab_mark_sleeping(d, w);
+    d->waits.smem_waiters += !w->waits_for_smem_turn;
+    w->waits_for_smem_turn = true;
+    d->counts.shared++;
+    d->scheds[w->sched].issued = false;
+    return true;
+}
+
+static bool smem_has_turns(const struct dab *d)
+{
+    return !d->shape.shared_commutes && group_slots(d) * d->shape.warps_per_cta > 1;
+}
+
+/* Of an instruction that accesses global memory, too, that comes first, and takes place in the warp's turn here. */
 static enum emu_verdict access_shared(struct dab *d, struct dab_warp *w, const struct emu_access *a)
 {
-    const uint32_t warps = group_slots(d) * d->shape.warps_per_cta;
-    if (d->shape.shared_commutes || warps == 1) return EMU_PROCEED;
-    if (is_same_instruction(w, a)) return EMU_PROCEED;
-    if (stops(d, w, a->who)) return EMU_SLEEP;
-    const uint32_t group = group_of(d, a->who->slot),
-                   i = (a->who->slot - group) * d->shape.warps_per_cta + a->who->warp;
-    if (d->waits.smem_turn[group] != i) {
-        dab_mark_sleeping(d, w);
-        d->waits.smem_waiters += !w->waits_for_smem_turn;
-        w->waits_for_smem_turn = true;
-        d->counts.shared++;
-        d->scheds[w->sched].issued = false;
-        return EMU_SLEEP;
+    if (!smem_has_turns(d)) return EMU_PROCEED;
+    const bool same = is_same_instruction(w, a);
+    if (same && !a->split) return EMU_PROCEED;
+    if (!same && (stops(d, w, a->who) || waits_for_smem(d, w, a->who))) return EMU_SLEEP;
+    const uint32_t group = group_of(d, a->who->slot);
+    if (w == warp_in_group(d, group, d->waits.smem_turn[group])) {
+        d->waits.smem_turn[group] = (d->waits.smem_turn[group] + 1) %
+                                    (group_slots(d) * d->shape.warps_per_cta);
+        pass_smem_turn(d, group);
     }
     remember_instruction(w, a);
-    d->waits.smem_turn[group] = (i + 1) % warps;
-    pass_smem_turn(d, group);
     return EMU_PROCEED;
 }
 
@@ -280,6 +294,9 @@ static enum emu_verdict verdict_of(struct dab *d, struct dab_warp *w, const stru
     const bool async = a->flags & EMU_ASYNC, stays = a->kind == EMU_RED || a->kind == EMU_ATOMIC;
     if (async && !stays) return EMU_PROCEED;
     if (a->space != PTX_SPACE_GLOBAL) return access_shared(d, w, a);
+    if (a->split && smem_has_turns(d) && !is_same_instruction(w, a) &&
+        (stops(d, w, a->who) || waits_for_smem(d, w, a->who)))
+        return EMU_SLEEP;
     if (!async && (a->kind == EMU_RED || (stays && a->flags & EMU_DEAD_RESULT)))
         return buffer_reduction(d, w, a);
     if (is_same_instruction(w, a)) return EMU_PROCEED;
@@ -466,18 +483,6 @@ static enum emu_verdict dab_on_sync(void *self, const struct emu_sync *s)
 
 /* ---- no warp can go on ------------------------------------------------------------------------------ */
 
-/* The first from `at` on that holds something, and below `until`; `until`: none. */
-static uint32_t next_holding(const struct dab *d, uint32_t at, uint32_t until)
-{
-    while (at < until) {
-        const uint64_t rest = d->store.holding[at / 64] >> at % 64;
-        if (rest) at += (uint32_t)__builtin_ctzll(rest);
-        if (rest) break;
-        at = (at | 63) + 1;
-    }
-    return at < until ? at : until;
-}
-
 static void clear_buffer(struct dab *d, struct dab_buffer *b)
 {
     if (d->store.by_sector) dab_sectors_clear(b, &d->store.index);
@@ -488,10 +493,10 @@ static void clear_buffer(struct dab *d, struct dab_buffer *b)
 static void drain_buffers(struct dab *d, uint32_t from, uint32_t until)
 {
     const uint32_t of_sm = d->store.count / d->ctas.used_sms;
-    for (uint32_t i = from; (i = next_holding(d, i, until)) < until; i++)
+    for (uint32_t i = from; (i = dab_next_holding(&d->store, i, until)) < until; i++)
         dab_net_send(d->net, i / of_sm, &d->store.list[i]);
     dab_net_flush(d->net);
-    for (uint32_t i = from; (i = next_holding(d, i, until)) < until; i++) {
+    for (uint32_t i = from; (i = dab_next_holding(&d->store, i, until)) < until; i++) {
         d->store.holding[i / 64] &= ~(UINT64_C(1) << i % 64);
         d->store.held -= d->store.list[i].count;
         clear_buffer(d, &d->store.list[i]);
@@ -884,20 +889,12 @@ static void begin_buffers(struct dab *d)
     d->store.held = 0;
 }
 
-/* schedulers.c says why. */
-static uint32_t rule_of(const struct dab *d)
-{
-    const uint32_t rule = d->options.scheduler;
-    return d->shape.cluster != 1 && (rule == DAB_SRR || rule == DAB_GTRR) ? (uint32_t)DAB_GTAR
-                                                                          : rule;
-}
-
 static void dab_on_begin(void *self, struct emu_machine *m)
 {
     struct dab *d = self;
     d->m = m;
     d->shape = emu_machine_shape(m);
-    d->rule = rule_of(d);
+    d->rule = dab_rule_of(d);
     d->adversary.random = rng_mix(d->adversary.seed + d->adversary.launches * RNG_STEP);
     d->ctas.fixed = !d->options.distribution;
     d->batched = d->ctas.fixed && d->options.batches;

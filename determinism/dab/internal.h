@@ -242,6 +242,9 @@ struct dab_store { /* the atomic buffers (IV-B, IV-C) */
     bool by_sector;    /* entries are kept by sectors (sector_buffer.c) */
     struct dab_index index;
 };
+/* The first from `at` on that holds something, and below `until`; `until`: none. */
+uint32_t dab_next_holding(const struct dab_store *s, uint32_t at, uint32_t until);
+
 struct dab_waits {         /* warps that cannot run, by the event that they wait for */
     uint64_t *sleeping;    /* set of the warps that the next four members count */
     uint32_t full;         /* warps that wait for a free entry of a buffer */
@@ -354,6 +357,8 @@ void dab_wake(struct dab *d, struct dab_warp *w);
 
 /* ---- turns ------------------------------------------------------------------------------------------ */
 
+/* The scheduling rule of the launch that begins. */
+uint32_t dab_rule_of(const struct dab *d);
 bool dab_may_reduce(struct dab *d, const struct dab_warp *w);
 void dab_reduced(struct dab *d, struct dab_warp *w);
 /* The warp's state has changed: it wants to reduce, waits for a flush, has exited, or is new. Wakes warps of its

@@ -35,6 +35,13 @@
 
 enum { UNSTICK = 256 }; /* picks */
 
+uint32_t dab_rule_of(const struct dab *d)
+{
+    const uint32_t rule = d->options.scheduler;
+    return d->shape.cluster != 1 && (rule == DAB_SRR || rule == DAB_GTRR) ? (uint32_t)DAB_GTAR
+                                                                          : rule;
+}
+
 /* The place after i, which may be -1. */
 static uint32_t after_in_ring(const struct dab_sched *q, int32_t i)
 {

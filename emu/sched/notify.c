@@ -143,6 +143,8 @@ bool emu_notify_spaces(struct emu_group *g, const struct emu_uop *in, struct emu
     struct emu_access part = *a;
     u32 reported = 0;
     part.who = &who;
+    part.split = lanes[PTX_SPACE_GLOBAL] &&
+                 lanes[PTX_SPACE_SHARED] | lanes[PTX_SPACE_SHARED_CLUSTER];
     for (int reports = 0; reports < 2; reports++) /* the order about all of them first */
         for (u32 s = 0; s < SPACES; s++) {
             part.space = (u8)s;

@@ -842,6 +842,10 @@ Test(dab, goes_by_turns_however_warps_wait, .timeout = 300)
     cr_expect(differ * THINNED > 20, "only %u differ by the rule", differ);
 }
 
+static const char *const by_rule[] = {"dab", "dab:scheduler=gtar", "dab:scheduler=gtrr",
+                                      "dab:scheduler=srr", "dab:level=warp"};
+enum { RULES = sizeof by_rule / sizeof *by_rule };
+
 /* Turns meet waits of other kinds: whose turn it is waits for one who waits for the turn. Scheduler 0 has warps 0 and
  * 4. Word 0 counts; word 1 has what was last in shared memory. */
 static const struct {
@@ -884,8 +888,6 @@ static const struct {
 
 Test(dab, goes_on_where_turns_and_waits_cross, .timeout = 120)
 {
-    static const char *const orders[] = {"dab", "dab:scheduler=gtar", "dab:scheduler=gtrr",
-                                         "dab:scheduler=srr", "dab:level=warp"};
     for (size_t i = 0; i < sizeof crossing / sizeof *crossing; i++) {
         char body[3000];
         const uint32_t block = i ? 160 : 64;
@@ -893,18 +895,45 @@ Test(dab, goes_on_where_turns_and_waits_cross, .timeout = 120)
                  FIRST("made") "mbarrier.init.shared.b64 [%s1], 32; made: bar.sync 0;\n",
                  crossing[i].body);
         const char *text = emu_ptx(".param .u64 p", body);
-        for (size_t o = 0; o < sizeof orders / sizeof *orders; o++) {
+        for (size_t o = 0; o < RULES; o++) {
             uint32_t last = 0;
             for (uint64_t seed = 1; seed <= 4; seed++) {
-                const struct outcome got = run_clusters(text, orders[o], seed, 2, block,
+                const struct outcome got = run_clusters(text, by_rule[o], seed, 2, block,
                                                         crossing[i].cluster);
                 cr_assert_eq(got.words[0], crossing[i].count, "%s, %s: %u", crossing[i].name,
-                             orders[o], got.words[0]);
+                             by_rule[o], got.words[0]);
                 if (seed == 1) last = got.words[1];
-                cr_assert_eq(got.words[1], last, "%s, %s", crossing[i].name, orders[o]);
+                cr_assert_eq(got.words[1], last, "%s, %s", crossing[i].name, by_rule[o]);
             }
         }
     }
+}
+
+/* Lanes of one atomic access shared and global memory, and the next one shared memory alone. */
+Test(dab, orders_shared_memory_beside_global, .timeout = 120)
+{
+    static const char *const kinds[] = {"atom.exch.b32 %r6, [%d2], %r1;\n",
+                                        "atom.add.f32 %f1, [%d2], %f2; mov.b32 %r6, %f1;\n",
+                                        "red.add.f32 [%d2], %f2;\n"};
+    static const char form[] =
+        ".shared .b32 cell; mov.u64 %%d3, cell; cvta.shared.u64 %%d3, %%d3; and.b32 %%r4, %%r1, 31;\n"
+        "setp.lt.u32 %%p1, %%r4, 20; add.u64 %%d0, %%d1, 128; selp.b64 %%d2, %%d3, %%d0, %%p1;\n"
+        "mad.lo.u32 %%r5, %%r2, 977, %%r1; cvt.rn.f32.u32 %%f2, %%r5; mul.f32 %%f2, %%f2, 0f3dcccccd;\n"
+        "mov.u32 %%r6, 0; setp.ne.u32 %%p2, %%r1, 0; @!%%p2 st.shared.u32 [cell], 0; bar.sync 0;\n"
+        "again: %s mad.lo.u32 %%r6, %%r6, %%r5, 1; red.global.add.u32 [%%d1], %%r6;\n"
+        "atom.shared.add.f32 %%f1, [cell], %%f2; mov.b32 %%r6, %%f1; mad.lo.u32 %%r6, %%r6, %%r5, 3;\n"
+        "red.global.add.u32 [%%d1+4], %%r6; add.u32 %%r3, %%r3, 1; setp.lt.u32 %%p2, %%r3, 3; @%%p2 bra again; ret;";
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (size_t i = 0; i < RULES; i++) {
+            char body[3000];
+            const int n = snprintf(body, sizeof body, "%s", HEAD);
+            snprintf(body + n, sizeof body - (size_t)n, form, kinds[k]);
+            const char *text = emu_ptx(".param .u64 p", body);
+            const uint64_t first = left_by_turns(text, by_rule[i], 1, 6, 1);
+            for (uint64_t seed = 2; seed <= 8; seed++)
+                cr_expect_eq(left_by_turns(text, by_rule[i], seed, 6, 1), first, "%s: %s",
+                             by_rule[i], kinds[k]);
+        }
 }
 
 /* Clusters that end soon: others are in their own slots all the same, and have their turns there. */
