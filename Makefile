@@ -404,15 +404,15 @@ check-tsan: # threads that use the C library, each a device of its own; eight th
 	TSAN_OPTIONS=halt_on_error=1 build/clang-tsan/tests/threads_library
 	TSAN_OPTIONS=halt_on_error=1 build/clang-tsan/tests/threads
 	TSAN_OPTIONS=halt_on_error=1 HEDDLE_ORDER=random build/clang-tsan/tests/threads
-check-fuzz: # the emulator for 20 seconds, and the others beside it
+check-fuzz: # the emulator for 14 seconds, and the others beside it
 	@$(MAKE) -j2 --no-print-directory CC=clang CFLAGS=-Werror MODE=san $(FUZZERS)
 	@$(MAKE) -j2 --no-print-directory --output-sync check-fuzz-emu check-fuzz-others
 check-fuzz-emu: # 7 seconds of these for the recorded inputs
-	@$(MAKE) --no-print-directory fuzz-emu SECONDS=20
+	@$(MAKE) --no-print-directory fuzz-emu SECONDS=14
 check-fuzz-others:
-	@$(MAKE) --no-print-directory fuzz-ptx SECONDS=9
-	@$(MAKE) --no-print-directory fuzz-trace SECONDS=5
-	@$(MAKE) --no-print-directory fuzz-files SECONDS=4
+	@$(MAKE) --no-print-directory fuzz-ptx SECONDS=6
+	@$(MAKE) --no-print-directory fuzz-trace SECONDS=4
+	@$(MAKE) --no-print-directory fuzz-files SECONDS=3
 
 bench: $(addprefix $B/,$(addprefix tests/bench/,frontend emulator units orders calls) heddle) | build/corpus/unpacked ## speed of the front end, the emulator, orders and checks
 	@$< $(CORPUS)
