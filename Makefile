@@ -377,17 +377,19 @@ SAN_LEFT += suites_orders/workloads_pass_in_any_order dab/gives_one_result_by_ev
 # many seeds of what the other tests of the group run once
 SAN_LEFT += $(addprefix random_order/,keeps_what_fences_promise a_plain_read_does_not_go_back_behind_a_strong_one \
                 shows_that_a_fence_is_missing buffers_stores keeps_stores_ahead_of_a_fence_ahead)
-SAN_LEFT += emu_atomic/counters_of_many_ctas
+SAN_LEFT += emu_atomic/counters_of_many_ctas check_search/finds_what_seeds_find
 # processes that are killed, and the same outputs once more: other tests of the groups run each command
 SAN_LEFT += reproduce/outputs_do_not_depend_on_jobs_or_kills sweep/kills_lose_nothing_and_repeat_nothing check/jobs_change_nothing
 # waiting for millions of rounds, large inputs that are to be quick, and large grids: smaller ones are in the same groups
 SAN_LEFT += emu_async/try_wait_gives_up_when_nothing_else_can_go_on emu_core/what_waits_for_a_slow_cta_is_bounded \
             emu_yield/so_do_they_under_random emu_faults/*clock* emu_faults/counting_in_memory_is_no_deadlock \
-            live/many_registers_through_many_blocks_are_quick live/a_long_ladder_is_quick \
+            live/many_registers_through_many_blocks_are_quick live/a_long_ladder_is_quick live/a_long_block_is_quick \
             timing_dab/atomics_at_the_end_of_long_warps_and_of_large_grids_are_flushed \
             $(addprefix timing/,what_is_cut_at_a_barrier_has_ended traces_are_of_warps_that_run_alone a_sample_of_sms_stands_for_all)
 # fits, whose numbers are compared: calibrate/weights_are_found_again makes one
 SAN_LEFT += calibrate/the_shipped_launches_are_estimated_so_well calibrate/a_missing_gnuplot_is_said
+# the same estimates again and again, for a changed number of a GPU: gpus/* reads the numbers, estimate/* estimates
+SAN_LEFT += estimate_keys/each_changes_an_estimate
 # what nvcc makes is read, from files, in the other tests of the groups
 SAN_LEFT += fatbin/gives_the_text_that_nvcc_put_in linker/takes_what_nvcc_makes
 empty :=
