@@ -146,6 +146,25 @@ Test(event_stream, of_a_process_that_was_killed_can_be_read)
     cr_expect(event_stream_totals(stream)->warp_instructions == 15);
 }
 
+/* Processes add to the same totals at once. */
+Test(event_stream, totals_are_of_all_processes)
+{
+    enum { PROCESSES = 2, LAUNCHES = 2000000 };
+    const struct launch_record l = {.kernel = "k", .warp_instructions = 3};
+    pid_t process[PROCESSES];
+    for (int p = 0; p < PROCESSES; p++) {
+        process[p] = fork();
+        if (process[p]) continue;
+        struct event_stream *s = again();
+        for (int i = 0; i < LAUNCHES; i++) event_totals_add(event_stream_totals(s), &l);
+        _exit(0);
+    }
+    for (int p = 0; p < PROCESSES; p++) cr_assert(waitpid(process[p], NULL, 0) == process[p]);
+    const struct event_totals *t = event_stream_totals(stream);
+    cr_expect(eq(u64, t->launches, (uint64_t)PROCESSES * LAUNCHES));
+    cr_expect(eq(u64, t->warp_instructions, (uint64_t)3 * PROCESSES * LAUNCHES));
+}
+
 Test(event_stream, ends_for_its_reader_where_an_event_was_cut_short)
 {
     event_write(stream, &(struct event){.kind = EVENT_MESSAGE, .text = "first"});
