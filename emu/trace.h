@@ -40,10 +40,11 @@ enum trace_tag {
     TRACE_SHARED, /* site << 2; one word follows: numbers of passes, lanes and rounds */
     TRACE_LOCAL,  /* site << 2; two words follow, as for TRACE_GLOBAL */
 };
-/* Bits of the last word of an access. `rounds`: for an atomic, the largest number of lanes that access one element;
- * else 1. With TRACE_ELEMENTS one word for each lane follows: the number of the element of 4 bytes that the lane
- * accesses. These words are recorded for compare-and-swaps of global memory, under an order for all atomics of global
- * memory, and where enum trace_handoff asks for them. */
+/* Bits of the last word of an access. `rounds`: for an atomic, the largest number of lanes that access one element; for a
+ * load of constants, the number of addresses that lanes access (1 in older files); else 1. With TRACE_ELEMENTS one word for
+ * each lane follows: the number of the element of 4 bytes that the lane accesses. These words are recorded for
+ * compare-and-swaps of global memory, under an order for all atomics of global memory, and where enum trace_handoff asks for
+ * them. */
 enum { TRACE_ELEMENTS = 64 };
 /* Bit of an element's word: the lane's compare-and-swap changed memory, or its exchange did, if the result is read and
  * the kernel polls. (Older files have the bit for compare-and-swaps only.) */

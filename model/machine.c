@@ -112,6 +112,11 @@ static const double float_times = 2.4;
  * cycles, fence_sys, and 266, fence_gpu). Assumed of others whose fences take time. */
 static const double system_fence_times = 3.7;
 
+/* Of each address beyond the first that lanes of one load of constants name: a warp's load of one takes 34.5 cycles on an H200,
+ * of 32 it takes 375.6 (`constant` of h200-cycles.csv). Four and eight warps of an SM that load 32 together take 290 and 568
+ * cycles for each of their loads (`constant_memory` of h200.csv): 2.25 for each address. */
+static const struct timing_constants constants = {(375.6 - 34.5) / 31, 2.25};
+
 /* On an H200 1 KB of words is in two slices, 2 KB in four: random atomics on 256 words (`histogram_global`) take 1.45 cycles
  * for each sector of each warp's, halved, those on 512 words (`order_exchange`) a quarter (calibrate/data/h200.csv). Before:
  * assumed. */
@@ -142,6 +147,8 @@ void machine_configured(const struct emu_gpu *g, struct timing_machine *m)
         .shared_latency = g->shared_latency,
         .barrier_latency = g->barrier_latency,
         .constant_latency = g->constant_latency,
+        .constants = g->capability >= 90 ? constants
+                                         : (struct timing_constants){0}, /* before: not known */
         .fence_latency = g->fence_latency,
         .fence_system = g->fence_latency * system_fence_times,
         .l1.latency = g->l1_latency,

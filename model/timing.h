@@ -128,6 +128,11 @@ struct timing_machine {              /* cycles are of the SM's clock */
     double cta_launch;   /* cycles of the whole GPU for starting a CTA in place of another; 0: any
                           * number at once */
     double shared_latency, barrier_latency, constant_latency; /* cycles */
+    /* For each address beyond the first that lanes access with one load of constants. No file has these. */
+    struct timing_constants {
+        double latency;  /* more cycles of the load; 0: none */
+        double interval; /* cycles until the SM accepts the next such address */
+    } constants;
     /* Cycles of fences of GPU scope (0: none), and of system scope (0: those of GPU scope). */
     double fence_latency, fence_system;
     struct timing_l1 l1;

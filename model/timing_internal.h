@@ -233,7 +233,7 @@ struct timing_memory { /* the memory system, as far as these SMs have a part in 
     struct timing_slices l2_map;      /* which slice of the GPU has a line */
     double row_span; /* bytes of addresses whose rows are side by side, one in each channel */
     /* when each takes its next request */
-    double network, *load_store, *port_in, *port_out, *slice, *channel;
+    double network, *load_store, *constants, *port_in, *port_out, *slice, *channel;
     double *all_slices;   /* sampled: for what SMs ask of the same lines */
     const double *crowds; /* struct timing_share; */
     double *crowded;      /* when each slice of the GPU takes its next atomic */

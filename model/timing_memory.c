@@ -264,6 +264,18 @@ static void forget_l1(const struct timing *c, u32 sm, const struct trace_line *n
     if (l) l->sectors &= (u8)~n->sectors;
 }
 
+/* A load of constants is split into as many requests as there are addresses (CUDA C++ Programming Guide, "Constant Memory"). */
+static double load_constants(struct timing *c, u32 sm, u32 addresses, double now)
+{
+    const struct timing_machine *m = c->m;
+    double begin = timing_reserve(&c->mem.load_store[sm], now, c->fold);
+    const double more = addresses > 1 && m->constants.latency > 0 ? addresses - 1 : 0;
+    if (more > 0)
+        begin = timing_reserve(&c->mem.constants[sm], begin,
+                               more * m->constants.interval * c->fold);
+    return begin + (m->constant_latency + more * m->constants.latency) * c->fold;
+}
+
 static void global_access(struct timing *c, u32 sm, const struct timing_warp *w, u32 inst,
                           u32 first, u32 size, double now, struct timing_access *a, double *stored)
 {
@@ -308,10 +320,7 @@ static void global_access(struct timing *c, u32 sm, const struct timing_warp *w,
             at_least(a, done, part);
         }
     }
-    if (!count)
-        at_least(
-            a, timing_reserve(&c->mem.load_store[sm], now, c->fold) + m->constant_latency * c->fold,
-            TIMING_L1);
+    if (!count) at_least(a, load_constants(c, sm, TRACE_SIZE_ROUNDS(size), now), TIMING_L1);
 }
 
 /* A compare-and-swap fails, and is tried again, if another one came between it and the load before it: on one element
@@ -438,6 +447,7 @@ void timing_prepare_memory(struct timing *c, const struct timing_share *share, u
     mem->l2_map = timing_slices_of(m);
     divide(c);
     mem->load_store = timing_take(&c->storage, c->sms, sizeof(double));
+    mem->constants = timing_take(&c->storage, c->sms, sizeof(double));
     mem->port_in = timing_take(&c->storage, mem->ports, sizeof(double));
     mem->port_out = timing_take(&c->storage, mem->ports, sizeof(double));
     mem->slice = timing_take(&c->storage, m->slices, sizeof(double));

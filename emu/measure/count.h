@@ -159,6 +159,7 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
     const bool traced = emu_is_traced(g, w);
     const u64 as = CACHE_REQUEST(in->site, how, 0, 0) | (traced ? CACHE_REQUEST_TRACED : 0);
     size_t requests = 0;
+    const u64 addresses = how == COUNT_CONSTANT ? (second ? 2 : 1) * bytes / bytes_each : 1;
     s->warps++;
     s->lanes += lanes;
     s->bytes += (u64)bytes_each * lanes;
@@ -169,7 +170,7 @@ static inline void emu_count_run(struct emu_group *g, const struct emu_uop *in, 
         if (port && how != COUNT_CONSTANT) requests += cache_run(port, as, first, last);
         from = second, second = 0;
     } while (from);
-    if (traced) emu_trace_access(g, in, w, TRACE_GLOBAL, (u32)requests, lanes, 1);
+    if (traced) emu_trace_access(g, in, w, TRACE_GLOBAL, (u32)requests, lanes, (u32)addresses);
 }
 
 /* An access of shared memory takes one or more passes. In one pass each bank serves one word (CUDA C++ Programming

@@ -455,6 +455,11 @@ static void count_lanes(struct emu_group *g, const struct emu_uop *in, u32 w, co
         const u32 again = mask & ~firsts(element);
         s->extra += emu_lanes_of(again);
         if (again && emu_is_traced(g, w)) rounds = most_lanes_of_one_element(element, again);
+    } else if (how == COUNT_CONSTANT && emu_is_traced(g, w)) {
+        _Alignas(64) u32 address[LANES];
+        LANE_LOOP for (u32 l = 0; l < LANES; l++) address[l] = mask >> l & 1 ? (u32)at[l]
+                                                                             : COUNT_NOBODY + l;
+        rounds = emu_lanes_of(firsts(address) & mask);
     }
     if (shared) {
         u64 offset[LANES];

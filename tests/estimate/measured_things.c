@@ -281,6 +281,46 @@ Test(measured_things, f64_divisions_and_roots_take_about_what_they_took)
     }
 }
 
+/* A warp's chain of loads of constants, of which lanes name one address or 32; then four and eight warps, whose loads do not
+ * wait for each other. Their cycles are of `constant_memory` (h200.csv): 14,583 for 40 rounds of four warps, 16,632 for 24 of
+ * eight, of which a launch without loads takes 3,000. */
+#define FOUR(x) x x x x
+Test(measured_things, a_load_of_constants_takes_as_many_requests_as_addresses)
+{
+    static const char *const text =
+        ".version 8.7\n.target sm_90\n.address_size 64\n.const .align 4 .b32 table[1024];\n"
+        ".visible .entry k(.param .u64 p, .param .u64 q) {\n"
+        ".reg .u64 %a, %b, %e, %q; .reg .u32 %n, %i, %k, %x, %y, %r<4>; .reg .pred %p;"
+        "ld.param.u64 %a, [p]; ld.param.u64 %q, [q]; cvt.u32.u64 %n, %q; shr.u64 %q, %q, 32;"
+        "cvt.u32.u64 %k, %q; mov.u32 %x, %tid.x; and.b32 %x, %x, 31; mul.lo.u32 %x, %x, %k; mul.wide.u32 %e, %x, 4;"
+        "mov.u64 %b, table; add.u64 %b, %b, %e; mov.u32 %y, 0; mov.u32 %i, 0; L:";
+    static const char *const end = "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra L;"
+                                   "st.global.u32 [%a], %y; ret; }\n";
+    char chain[2048], apart[2048];
+    snprintf(chain, sizeof chain, "%s%s%s", text,
+             FOUR(FOUR("ld.const.u32 %x, [%b]; cvt.u64.u32 %e, %x; add.u64 %b, %b, %e;")), end);
+    snprintf(apart, sizeof apart,
+             "%sld.const.u32 %%x, [%%b]; ld.const.u32 %%r1, [%%b]; ld.const.u32 %%r2, [%%b];"
+             "ld.const.u32 %%r3, [%%b]; add.u32 %%y, %%y, %%x; add.u32 %%y, %%y, %%r1;"
+             "add.u32 %%y, %%y, %%r2; add.u32 %%y, %%y, %%r3;%s",
+             text, end);
+    static const char *const names[] = {"lanes_1", "lanes_32"};
+    for (uint64_t k = 0; k < 2; k++) {
+        struct kernel x = kernel_of_module(chain, emu_gpu_find("h200"));
+        const double t = (cycles(&x, 1, 32, 0, k << 32 | 32) - cycles(&x, 1, 32, 0, k << 32 | 16)) /
+                         (16 * 16),
+                     measured = column_of("constant", names[k], CYCLES);
+        cr_expect(times(t, measured) <= 1.2, "%s: %g cycles, measured %g", names[k], t, measured);
+        kernel_free(&x);
+    }
+    struct kernel x = kernel_of_module(apart, emu_gpu_find("h200"));
+    const double four = cycles(&x, 16, 128, 0, UINT64_C(1) << 32 | 10),
+                 eight = cycles(&x, 60, 256, 0, UINT64_C(1) << 32 | 6);
+    cr_expect(times(four, 14583 - 3000) <= 1.2, "four warps: %g cycles", four);
+    cr_expect(times(eight, 16632 - 3000) <= 1.2, "eight warps: %g cycles", eight);
+    kernel_free(&x);
+}
+
 /* The assembler moves nothing over the branch to the slow path, so two that do not depend on each other take the time of both:
  * `coulomb` has eight in a row, each a root and then a division, and an H200 takes 1,250 cycles for them (h200.csv). */
 Test(measured_things, a_warp_issues_nothing_during_a_division)

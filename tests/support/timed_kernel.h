@@ -26,9 +26,9 @@ struct kernel {
     uint64_t params[2]; /* memory, iterations */
 };
 
-static inline struct kernel kernel_new(const char *body, const struct emu_gpu *g)
+/* The first kernel of a module. */
+static inline struct kernel kernel_of_module(const char *ptx, const struct emu_gpu *g)
 {
-    const char *ptx = emu_ptx(".param .u64 p, .param .u64 q", body);
     struct kernel k = {.parsed = parse_text("test.ptx", ptx, strlen(ptx))};
     char *why = NULL;
     cr_assert(k.parsed->ok, "%s", first_error(k.parsed));
@@ -37,6 +37,11 @@ static inline struct kernel kernel_new(const char *body, const struct emu_gpu *g
     cr_assert(k.image != NULL, "%s", why ? why : "");
     k.params[0] = emu_alloc(k.emu, 128 << 20, "memory");
     return k;
+}
+
+static inline struct kernel kernel_new(const char *body, const struct emu_gpu *g)
+{
+    return kernel_of_module(emu_ptx(".param .u64 p, .param .u64 q", body), g);
 }
 
 /* Of a launch, beyond what it costs to launch something. */
