@@ -296,10 +296,10 @@ Test(measured_things, a_load_of_constants_takes_as_many_requests_as_addresses)
         "mov.u64 %b, table; add.u64 %b, %b, %e; mov.u32 %y, 0; mov.u32 %i, 0; L:";
     static const char *const end = "add.u32 %i, %i, 1; setp.lt.u32 %p, %i, %n; @%p bra L;"
                                    "st.global.u32 [%a], %y; ret; }\n";
-    char chain[2048], apart[2048];
+    char chain[2048], separate[2048];
     snprintf(chain, sizeof chain, "%s%s%s", text,
              FOUR(FOUR("ld.const.u32 %x, [%b]; cvt.u64.u32 %e, %x; add.u64 %b, %b, %e;")), end);
-    snprintf(apart, sizeof apart,
+    snprintf(separate, sizeof separate,
              "%sld.const.u32 %%x, [%%b]; ld.const.u32 %%r1, [%%b]; ld.const.u32 %%r2, [%%b];"
              "ld.const.u32 %%r3, [%%b]; add.u32 %%y, %%y, %%x; add.u32 %%y, %%y, %%r1;"
              "add.u32 %%y, %%y, %%r2; add.u32 %%y, %%y, %%r3;%s",
@@ -313,7 +313,7 @@ Test(measured_things, a_load_of_constants_takes_as_many_requests_as_addresses)
         cr_expect(times(t, measured) <= 1.2, "%s: %g cycles, measured %g", names[k], t, measured);
         kernel_free(&x);
     }
-    struct kernel x = kernel_of_module(apart, emu_gpu_find("h200"));
+    struct kernel x = kernel_of_module(separate, emu_gpu_find("h200"));
     const double four = cycles(&x, 16, 128, 0, UINT64_C(1) << 32 | 10),
                  eight = cycles(&x, 60, 256, 0, UINT64_C(1) << 32 | 6);
     cr_expect(times(four, 14583 - 3000) <= 1.2, "four warps: %g cycles", four);
