@@ -19,7 +19,8 @@ struct estimate_cache {
     struct known {
         struct buf key;
         struct launch_estimate time;
-        bool failed; /* there is none, and the key will go */
+        bool failed;     /* there is none, and the key will go */
+        uint32_t queued; /* launches of a queue that wait for it: until then it is not replaced */
     } known[KEPT];
     size_t next; /* to be replaced */
 };
@@ -142,6 +143,7 @@ static struct known *find(struct estimate_cache *all, const struct buf *key)
 /* The key is the cache's from now on. */
 static struct known *add(struct estimate_cache *all, struct buf key)
 {
+    while (all->known[all->next % KEPT].queued) all->next++; /* QUEUED at most */
     struct known *k = &all->known[all->next++ % KEPT];
     buf_free(&k->key);
     *k = (struct known){.key = key};
@@ -283,9 +285,8 @@ static const struct emu_counts *copy_counts(struct memory *m, const struct emu_c
     const size_t size = size_of(from);
     if (m->size < size) {
         pages_free(m->at, m->size);
-        m->size =
-            2 *
-            size; /* for a larger one, too: pages that are not written to are none of the host's */
+        /* for a larger trace, too: the host has no pages where nothing is written */
+        m->size = 2 * size;
         m->at = pages_new(m->size, PAGES_DENSE);
     }
     m->used = 0;
@@ -306,8 +307,8 @@ static const struct emu_counts *copy_counts(struct memory *m, const struct emu_c
 
 struct queued {
     enum { QUEUED_WAITS, QUEUED_RUNS, QUEUED_DONE } state;
-    bool ended;           /* the launch */
-    struct known *known;  /* none is replaced while it is in the queue */
+    bool ended; /* the launch */
+    struct known *known;
     struct memory memory; /* of the copy, if it is to be computed */
     const struct emu_counts *counts;
 };
@@ -364,6 +365,7 @@ static void take_done(struct estimate_queue *q)
 {
     for (struct queued *x; q->count && (x = queued_at(q, 0))->state == QUEUED_DONE;) {
         struct launch_estimate t = x->known->time;
+        x->known->queued--;
         if (x->known->failed) buf_free(&x->known->key);
         else q->done(q->self, &t, x->ended);
         if (x->counts) q->spare[q->spare_count++] = x->memory;
@@ -438,6 +440,7 @@ bool estimate_queue_add(struct estimate_queue *q, const struct emu_counts *c, bo
         if (q->spare_count) x.memory = q->spare[--q->spare_count];
         x.counts = copy_counts(&x.memory, c);
     }
+    x.known->queued++;
     pthread_mutex_lock(&q->lock);
     *queued_at(q, q->count++) = x;
     q->copied += x.memory.used;

@@ -294,10 +294,10 @@ Test(laws, launches_with_the_same_counts_take_the_same_time)
     kernel_free(&k);
 }
 
-enum { QUEUED_LAUNCHES = 24 };
+enum { QUEUED_LAUNCHES = 24, MANY_LAUNCHES = 132 };
 struct from_queue {
-    struct launch_estimate time[QUEUED_LAUNCHES];
-    bool ended[QUEUED_LAUNCHES];
+    struct launch_estimate time[MANY_LAUNCHES];
+    bool ended[MANY_LAUNCHES];
     size_t count;
 };
 static void take_estimate(void *self, struct launch_estimate *t, bool ended)
@@ -312,6 +312,49 @@ static bool is_same_estimate(const struct launch_estimate *a, const struct launc
            a->warnings == b->warnings && strcmp(a->kernel, b->kernel) == 0 &&
            memcmp(a->part, b->part, sizeof a->part) == 0 &&
            memcmp(a->issue_share, b->issue_share, sizeof a->issue_share) == 0;
+}
+
+/* Launches whose warps have the more to do the more CTAs there are; estimates one after the other, or in a queue. */
+static size_t estimate_many(struct estimate_cache *all, struct estimate_queue *q,
+                            struct launch_estimate *out)
+{
+    struct kernel k = kernel_new(".reg .u32 %t, %n; .reg .pred %p; mov.u32 %n, %nctaid.x;"
+                                 "again: mul.lo.u32 %t, %n, %n; sub.u32 %n, %n, 16;"
+                                 "setp.gt.s32 %p, %n, 0; @%p bra again; ret;",
+                                 emu_gpu_find("titanv"));
+    size_t n = 0;
+    for (uint32_t i = 0; i < 131; i++, n++) {
+        const uint32_t grid = i < 128 ? i + 1 : i == 128 ? 3000 : i == 129 ? 2 : 200;
+        const struct emu_launch l = {.grid = {grid, 1, 1},
+                                     .block = {256, 1, 1},
+                                     .params = k.params,
+                                     .params_size = sizeof k.params};
+        const struct emu_counts *c = emu_launch(k.emu, emu_kernel_at(k.image, 0), &l)->counts;
+        cr_assert(q ? estimate_queue_add(q, c, true) : estimate_cache_get(all, c, &out[n]));
+    }
+    kernel_free(&k);
+    return n;
+}
+
+/* The cache keeps 128 estimates. The second launch comes again behind one whose estimate takes long, and the next new one is
+ * to replace what the cache has of it: not before it has left the queue. */
+Test(laws, estimates_that_a_queue_waits_for_are_not_replaced)
+{
+    struct estimate_cache *caches[2] = {estimate_cache_new(), estimate_cache_new()};
+    struct from_queue *got = calloc(1, sizeof *got);
+    struct launch_estimate *want = calloc(MANY_LAUNCHES, sizeof *want);
+    struct estimate_queue *q = estimate_queue_new(caches[1], take_estimate, got);
+    const size_t n = estimate_many(caches[0], NULL, want);
+    cr_assert_eq(estimate_many(caches[1], q, NULL), n);
+    estimate_queue_free(q);
+    cr_assert_eq(got->count, n);
+    for (size_t i = 0; i < n; i++)
+        cr_expect(is_same_estimate(&got->time[i], &want[i]), "%zu: %g, not %g", i,
+                  got->time[i].cycles, want[i].cycles);
+    estimate_cache_free(caches[0]);
+    estimate_cache_free(caches[1]);
+    free(got);
+    free(want);
 }
 
 /* Two modules, of which the first is unloaded while launches are in the queue; launches with and without counts of an earlier
