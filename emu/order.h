@@ -349,8 +349,8 @@ bool emu_machine_is_counted(const struct emu_machine *m);
 bool emu_machine_drains_observed(const struct emu_machine *m);
 /* Whether an observer asks for emu_observer.in_commit_order. */
 bool emu_machine_commits_observed(const struct emu_machine *m);
-/* Reports the access that the order is asked about, and has carried out, to the observers. It answers EMU_SLEEP, and EMU_DONE_REPORTED
- * when it is asked again: so an atomic may be reported in the order of commit, and its warp goes on at another time. */
+/* Reports to the observers the access that the order is asked about and has executed. The order then answers EMU_SLEEP, and
+ * EMU_DONE_REPORTED when it is asked again: so an atomic is reported in the order of commit, and its warp resumes later. */
 void emu_machine_report_access(const struct emu_machine *m);
 
 struct emu_identity { /* identifies a launch, for recordings */

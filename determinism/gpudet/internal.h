@@ -378,7 +378,7 @@ enum emu_verdict gpudet_serial_request(struct gpudet *g, struct gpudet_warp *w,
 void gpudet_serial_defer_reduction(struct gpudet *g, struct gpudet_warp *w,
                                    const struct emu_access *a);
 void gpudet_serial_run(struct gpudet *g);
-/* Whether it has an atomic that was carried out and that observers do not know of; reports that. */
+/* Whether the warp has an atomic that serial mode has executed and that observers do not know of; the next reports it. */
 bool gpudet_serial_has_unreported(const struct gpudet_warp *w);
 void gpudet_serial_report(struct gpudet *g, const struct gpudet_warp *w,
                           const struct emu_access *a);
